@@ -31,6 +31,13 @@ Application tensor(const char* tile, const char* depth, const char* stages = "3"
   return {"tensor_core", {{"input", "tf32"}, {"tile", tile}, {"depth", depth}, {"stages", stages}}};
 }
 
+// With fragments loaded a step ahead.
+Application ahead(const char* tile, const char* depth, const char* stages = "3") {
+  Application result = tensor(tile, depth, stages);
+  result.parameters["fragments"] = "2";
+  return result;
+}
+
 TEST(TensorCore, MultipliesFactorsInEitherLayout) {
   for (const char* a : {kRows, "k * M + row"}) {
     for (const char* b : {kColumns, "col * K + k"}) {
@@ -39,6 +46,7 @@ TEST(TensorCore, MultipliesFactorsInEitherLayout) {
       ASSERT_TRUE(kernel.ok()) << kernel.error().message;
       const auto state = expect_correct(**kernel, {tensor("64x64", "16")});
       EXPECT_NE(source::print(state.unit).find("mma.sync"), std::string::npos);
+      expect_correct(**kernel, {ahead("64x64", "16")});
     }
   }
 }
@@ -49,7 +57,8 @@ TEST(TensorCore, TakesTilesOfAllSizes) {
   for (const Application& step :
        {tensor("64x64", "32"), tensor("128x128", "8"), tensor("128x128", "16"),
         tensor("128x128", "32"), tensor("256x128", "8", "4"), tensor("256x128", "16", "4"),
-        tensor("256x128", "32"), tensor("128x256", "8", "2")}) {
+        tensor("256x128", "32"), tensor("128x256", "8", "2"), ahead("256x128", "32"),
+        ahead("128x256", "16", "2"), ahead("64x64", "32", "6")}) {
     SCOPED_TRACE(step.parameters.at("tile") + ' ' + step.parameters.at("depth"));
     expect_correct(**kernel, {step});
   }
@@ -65,6 +74,16 @@ TEST(TensorCore, AsksForSharedMemoryBeyondStaticArrays) {
   EXPECT_EQ(asks.plan.launches.front().dynamic_shared_bytes.text(), "65536");
   EXPECT_NE(source::print(asks.unit).find("extern __shared__"), std::string::npos);
   expect_refusal(**kernel, tensor("256x128", "32", "6"), "a block has 232448 at most");
+}
+
+TEST(TensorCore, FragmentsAheadNeedTwoStepsAStrip) {
+  auto kernel = product(kRows, kColumns, kGranted);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto result =
+      (*kernel)->apply((*kernel)->original(), "tensor_core", ahead("128x128", "8").parameters);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(result.error().message.find("'fragments' must be 1, or 2"), std::string::npos);
 }
 
 TEST(TensorCore, NeedsWhatTheProblemGrants) {

@@ -50,12 +50,13 @@ class TensorCore final : public PlacedStep<TensorPlace> {
   // L2, smaller ones are for where there would be too few blocks.
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
-    for (const auto& [tile, depth, stages] :
-         {std::tuple("128x128", "32", "3"), std::tuple("256x128", "32", "3"),
-          std::tuple("256x128", "16", "4"), std::tuple("128x256", "16", "4"),
-          std::tuple("128x128", "16", "3"), std::tuple("64x64", "16", "4"),
-          std::tuple("64x64", "32", "3")}) {
+    for (const auto& [tile, depth, stages, fragments] :
+         {std::tuple("128x128", "32", "3", "1"), std::tuple("256x128", "32", "3", "2"),
+          std::tuple("256x128", "32", "3", "1"), std::tuple("256x128", "16", "4", "1"),
+          std::tuple("128x256", "16", "4", "1"), std::tuple("128x128", "16", "3", "1"),
+          std::tuple("64x64", "16", "4", "1"), std::tuple("64x64", "32", "3", "1")}) {
       result.push_back({{"input", "tf32"}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
+      if (fragments == std::string_view("2")) result.back()["fragments"] = fragments;
     }
     return result;
   }
@@ -72,6 +73,16 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     if (!depth) return depth.error();
     auto stages = integer_parameter(parameters, "stages");
     if (!stages) return stages.error();
+    int fragments = 1;
+    if (parameters.contains("fragments")) {
+      auto sets = integer_parameter(parameters, "fragments");
+      if (!sets) return sets.error();
+      fragments = *sets;
+    }
+    if (fragments != 1 && (fragments != 2 || *depth == TensorTile::kStepDepth)) {
+      return fail(ErrorCode::invalid_argument,
+                  "'fragments' must be 1, or 2 where 'depth' is 16 or 32");
+    }
     const auto shape = shape_of(*tile);
     if (!shape || (*depth != 8 && *depth != 16 && *depth != 32) || *stages < 2 ||
         *stages > kMostStages) {
@@ -90,6 +101,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     TensorPlace place{std::move(*product), {}, **launch};
     place.tile.depth = *depth;
     place.tile.stages = *stages;
+    place.tile.ahead = fragments == 2;
     if (Status status = lay_out(*shape, place, kernel); !status) return status.error();
     return place;
   }

@@ -26,7 +26,7 @@ using source::StmtPtr;
 
 namespace {
 
-constexpr int kStepDepth = 8;  // of one instruction
+constexpr int kStepDepth = TensorTile::kStepDepth;
 
 class TensorCode {
  public:
@@ -45,7 +45,7 @@ class TensorCode {
   Block run() {
     declare();
     define_rounding();
-    define_tensor_fill(text_, product_, tile_, names_);
+    inside_ = define_tensor_fill(text_, product_, tile_, names_, names_.next);
     start();
     multiply();
     finish();
@@ -111,33 +111,47 @@ class TensorCode {
 
   void commit() { text_.line("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");"); }
 
-  // The strips before the loop, which has as many groups of copies on their way at any time.
+  // Until the strip after the one that is multiplied is there, for all warps.
+  void wait() {
+    text_.line("asm volatile(\"cp.async.wait_group {};\" ::: \"memory\");", tile_.stages - 2);
+    text_.line("__syncthreads();");
+  }
+
+  // The strips before the loop, which has as many groups of copies on their way at any time. The
+  // first one is written in any case, since it may be read before the loop.
   void start() {
     const std::string first = text_of(product_.first, product_.is_wide);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.stage, tile_.stages - 1);
     text_.line("const {} {} = {} + {} * {};", index_type(), names_.strip, first, names_.stage,
                tile_.depth);
-    text_.line("if ({0} < {1}) {2}({3}, {0});", names_.strip, names_.limit, names_.fill,
-               names_.stage);
+    text_.line("if ({0} == 0 || {1} < {2}) {3}({0}, {1});", names_.stage, names_.strip,
+               names_.limit, names_.fill);
     commit();
     text_.close();
-    text_.line("int {} = 0;", names_.stage);
-    text_.open("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", index_type(), names_.strip, first,
-               names_.limit, tile_.depth);
-    text_.line("asm volatile(\"cp.async.wait_group {};\" ::: \"memory\");", tile_.stages - 2);
-    text_.line("__syncthreads();");
-    text_.line("const {} {} = {} + {};", index_type(), names_.next, names_.strip,
-               (tile_.stages - 1) * tile_.depth);
-    text_.line("if ({0} < {1}) {2}({3} == 0 ? {4} : {3} - 1, {0});", names_.next, names_.limit,
-               names_.fill, names_.stage, tile_.stages - 1);
-    commit();
+  }
+
+  // Loads the fragments of the eight steps along k that begin at `inner`, of the strip in `stage`.
+  void define_load() {
+    text_.open("const auto {} = [&](int {}, int {}, int {})", names_.load, names_.set, names_.stage,
+               names_.inner);
+    for (std::size_t i = 0; i < 2; ++i) {
+      text_.line("const float* const {} = {} + {} * {};", names_.now[i], names_.stages[i],
+                 names_.stage, tile_.strip_elements(i));
+    }
+    load_rows();
+    load_columns();
+    text_.close("};");
+  }
+
+  // A fragment in one of the two sets.
+  std::string held(std::size_t i, const std::string& at) const {
+    return fmt::format("{}[{}][{}]", names_.held[i], names_.set, at);
   }
 
   // Loads the fragments that fill the instruction's rows.
   void load_rows() {
     const std::size_t i = role(0);
-    text_.line("unsigned int {}[{}][4];", names_.held[i], tile_.warp[i] / 16);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, tile_.warp[i] / 16);
     text_.unroll();
@@ -148,18 +162,18 @@ class TensorCode {
       pair(i, fmt::format("{} * {} + {}", names_.line, tile_.depth,
                           exchanged_along_k(names_.inner + " + 2 * " + names_.place, names_.line,
                                             tile_.depth)));
-      text_.line("{0}[{1}][{2}] = {3}({4}.x);", names_.held[i], names_.i, names_.h, names_.to_tf32,
+      text_.line("{0}[{1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
                  names_.pair);
-      text_.line("{0}[{1}][{2} + 2] = {3}({4}.y);", names_.held[i], names_.i, names_.h,
-                 names_.to_tf32, names_.pair);
+      text_.line("{0}[{1} + 2] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
+                 names_.pair);
     } else {
       pair(i, fmt::format("({} + 2 * {} + {}) * {} + (({} + 16 * {} + 2 * {}) ^ (8 * {}))",
                           names_.inner, names_.place, names_.h, tile_.tile[i], names_.in_warp[i],
                           names_.i, names_.group, names_.place));
-      text_.line("{0}[{1}][2 * {2}] = {3}({4}.x);", names_.held[i], names_.i, names_.h,
-                 names_.to_tf32, names_.pair);
-      text_.line("{0}[{1}][2 * {2} + 1] = {3}({4}.y);", names_.held[i], names_.i, names_.h,
-                 names_.to_tf32, names_.pair);
+      text_.line("{0}[2 * {1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
+                 names_.pair);
+      text_.line("{0}[2 * {1} + 1] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
+                 names_.pair);
     }
     text_.close();
     text_.close();
@@ -168,7 +182,6 @@ class TensorCode {
   // Those that fill its columns.
   void load_columns() {
     const std::size_t i = role(1);
-    text_.line("unsigned int {}[{}][2];", names_.held[i], tile_.warp[i] / 8);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.warp[i] / 8);
     if (factor(i).along_k) {
@@ -177,17 +190,14 @@ class TensorCode {
       pair(i, fmt::format("{} * {} + {}", names_.line, tile_.depth,
                           exchanged_along_k(names_.inner + " + 2 * " + names_.place, names_.line,
                                             tile_.depth)));
-      text_.line("{0}[{1}][0] = {2}({3}.x);", names_.held[i], names_.j, names_.to_tf32,
-                 names_.pair);
-      text_.line("{0}[{1}][1] = {2}({3}.y);", names_.held[i], names_.j, names_.to_tf32,
-                 names_.pair);
+      text_.line("{0}[0] = {1}({2}.x);", held(i, names_.j), names_.to_tf32, names_.pair);
+      text_.line("{0}[1] = {1}({2}.y);", held(i, names_.j), names_.to_tf32, names_.pair);
     } else {
       text_.unroll();
       text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
       text_.line(
-          "{0}[{1}][{2}] = {3}({4}[({5} + 2 * {6} + {2}) * {7} + (({8} + 8 * {1} + {9}) ^ (8 * "
-          "{6}))]);",
-          names_.held[i], names_.j, names_.h, names_.to_tf32, names_.now[i], names_.inner,
+          "{0}[{2}] = {3}({4}[({5} + 2 * {6} + {2}) * {7} + (({8} + 8 * {1} + {9}) ^ (8 * {6}))]);",
+          held(i, names_.j), names_.j, names_.h, names_.to_tf32, names_.now[i], names_.inner,
           names_.place, tile_.tile[i], names_.in_warp[i], names_.group);
       text_.close();
     }
@@ -199,29 +209,84 @@ class TensorCode {
   }
 
   void multiply() {
-    for (std::size_t i = 0; i < 2; ++i) {
-      text_.line("const float* const {} = {} + {} * {};", names_.now[i], names_.stages[i],
-                 names_.stage, tile_.strip_elements(i));
+    text_.line("unsigned int {}[{}][{}][4];", names_.held[role(0)], tile_.fragment_sets(),
+               tile_.warp[role(0)] / 16);
+    text_.line("unsigned int {}[{}][{}][2];", names_.held[role(1)], tile_.fragment_sets(),
+               tile_.warp[role(1)] / 8);
+    define_load();
+    if (tile_.ahead) {
+      wait();
+      text_.line("{}(0, 0, 0);", names_.load);
     }
+    text_.line("int {} = 0;", names_.stage);
+    text_.open("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", index_type(), names_.strip,
+               text_of(product_.first, product_.is_wide), names_.limit, tile_.depth);
+    if (!tile_.ahead) wait();
+    begin_copies();
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.inner, tile_.depth, kStepDepth);
-    load_rows();
-    load_columns();
+    if (tile_.ahead) {
+      load_next();
+    } else {
+      text_.line("{}(0, {}, {});", names_.load, names_.stage, names_.inner);
+    }
+    multiply_fragments();
+    text_.close();
+    if (!tile_.ahead) text_.line("{0} = {0} == {1} ? 0 : {0} + 1;", names_.stage, tile_.stages - 1);
+    text_.close();
+  }
+
+  // Where the next strip goes and whether it is inside; all of its copies, or those of a strip that
+  // is not.
+  void begin_copies() {
+    text_.line("const {} {} = {} + {};", index_type(), names_.next, names_.strip,
+               (tile_.stages - 1) * tile_.depth);
+    text_.line("const int {0} = {1} == 0 ? {2} : {1} - 1;", names_.into, names_.stage,
+               tile_.stages - 1);
+    if (inside_) text_.line("const int {} = {};", names_.wanted, *inside_);
+    text_.line("if ({}{} < {}) {}({}, {});", inside_ ? "!" + names_.wanted + " && " : "",
+               names_.next, names_.limit, names_.fill, names_.into, names_.next);
+    if (tile_.ahead) return;
+    if (inside_) begin_part("0");
+    commit();
+  }
+
+  void begin_part(const std::string& part) {
+    text_.line("{}({}, {}, {}, {});", names_.fill_inside, names_.into, names_.next, part,
+               names_.wanted);
+  }
+
+  // While the fragments of one step are multiplied, those of the next are loaded, across strips
+  // too, and a part of a later strip's copies is begun: tensor cores wait for neither.
+  void load_next() {
+    text_.open("if ({} == {})", names_.inner, tile_.depth - kStepDepth);
+    commit();
+    wait();
+    // After the last strip its own fragments are loaded once more, and nobody uses them.
+    text_.line("if ({0} + {1} < {2}) {3} = {3} == {4} ? 0 : {3} + 1;", names_.strip, tile_.depth,
+               names_.limit, names_.stage, tile_.stages - 1);
+    text_.close();
+    text_.line("{0}(({1} / {2} + 1) % 2, {3}, ({1} + {2}) % {4});", names_.load, names_.inner,
+               kStepDepth, names_.stage, tile_.depth);
+    if (!inside_) return;
+    text_.open("if ({} < {})", names_.inner, tile_.parts() * kStepDepth);
+    begin_part(fmt::format("{} / {}", names_.inner, kStepDepth));
+    text_.close();
+  }
+
+  void multiply_fragments() {
+    text_.line("const int {} = {};", names_.set,
+               tile_.ahead ? fmt::format("{} / {} % 2", names_.inner, kStepDepth) : "0");
     over_fragments();
-    const std::string& a = names_.held[role(0)];
-    const std::string& b = names_.held[role(1)];
+    const std::string a = held(role(0), names_.i);
+    const std::string b = held(role(1), names_.j);
     const std::string d = fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j);
     text_.line("asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {{%0, %1, %2, %3}}, \"");
     text_.line("    \"{{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};\"");
     text_.line("    : \"+f\"({0}[0]), \"+f\"({0}[1]), \"+f\"({0}[2]), \"+f\"({0}[3])", d);
-    text_.line(
-        "    : \"r\"({0}[{1}][0]), \"r\"({0}[{1}][1]), \"r\"({0}[{1}][2]), \"r\"({0}[{1}][3]),", a,
-        names_.i);
-    text_.line("      \"r\"({0}[{1}][0]), \"r\"({0}[{1}][1]));", b, names_.j);
+    text_.line("    : \"r\"({0}[0]), \"r\"({0}[1]), \"r\"({0}[2]), \"r\"({0}[3]),", a);
+    text_.line("      \"r\"({0}[0]), \"r\"({0}[1]));", b);
     text_.close();
-    text_.close();
-    text_.close();
-    text_.line("{0} = {0} == {1} ? 0 : {0} + 1;", names_.stage, tile_.stages - 1);
     text_.close();
   }
 
@@ -286,6 +351,7 @@ class TensorCode {
   TensorNames names_;
   CodeLines text_;
   std::size_t rows_ = 0;
+  std::optional<std::string> inside_;  // the condition for the next strip to copy to be inside
 };
 
 }  // namespace

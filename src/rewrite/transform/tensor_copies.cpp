@@ -35,25 +35,30 @@ class CopyWriter {
   }
 
   void define_fill() const {
-    lines_.open("const auto {} = [&](int {}, {} {})", names_.fill, names_.into, index_type(),
-                names_.strip);
     if (asks_inside()) {
-      lines_.open("if ({} && {} && {} + {} < {})", names_.inside[0], names_.inside[1], names_.strip,
-                  tile_.depth - 1, names_.limit);
+      lines_.open("const auto {} = [&](int {}, {} {}, int {}, int {})", names_.fill_inside,
+                  names_.into, index_type(), names_.strip, names_.part, names_.wanted);
       for (std::size_t i = 0; i < 2; ++i)
         copy_inside(i);
-      lines_.line("return;");
-      lines_.close();
+      lines_.close("};");
     }
+    lines_.open("const auto {} = [&](int {}, {} {})", names_.fill, names_.into, index_type(),
+                names_.strip);
     for (std::size_t i = 0; i < 2; ++i)
       copy_guarded(i);
     lines_.close("};");
   }
 
+  std::string is_inside(const std::string& strip) const {
+    return fmt::format("{} && {} && {} + {} < {}", names_.inside[0], names_.inside[1], strip,
+                       tile_.depth - 1, names_.limit);
+  }
+
+  bool asks_inside() const { return inside(0) && inside(1); }
+
  private:
   const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
   const char* index_type() const { return product_.is_wide ? "long long" : "int"; }
-  bool asks_inside() const { return inside(0) && inside(1); }
 
   // Whether all lines of the block's tile are inside, and vectors aligned; nothing where that
   // cannot be told.
@@ -144,12 +149,18 @@ class CopyWriter {
 
   // Opens the loop over a thread's vectors of a factor's strip, and says where one comes from and
   // goes to.
-  void open_vectors(std::size_t i) const {
+  void open_vectors(std::size_t i, bool in_parts) const {
     const ProductFactor& one = factor(i);
     const int row = one.along_k ? tile_.depth : tile_.tile[i];
     const int vectors = row / kVector;  // of a line of the tile
     const int items = tile_.strip_elements(i) / kVector;
-    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.step, items / tile_.threads());
+    const int steps = items / tile_.threads();
+    if (in_parts) {
+      lines_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.part, steps,
+                  tile_.parts());
+    } else {
+      lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.step, steps);
+    }
     // Without signs, so that quotients are shifts.
     lines_.line("const unsigned int {} = {} / {} + {} * {};", names_.line, names_.thread, vectors,
                 names_.step, tile_.threads() / vectors);
@@ -173,10 +184,15 @@ class CopyWriter {
     lines_.line("             : \"memory\");");
   }
 
+  // Under a predicate: a branch would part the code around it, which is scheduled as one.
   void copy_inside(std::size_t i) const {
     lines_.unroll();
-    open_vectors(i);
-    copy_vector(i);
+    open_vectors(i, true);
+    lines_.line("asm volatile(\"{{ .reg .pred p; setp.ne.s32 p, %2, 0; \"");
+    lines_.line("             \"@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16; }}\" ::");
+    lines_.line("             \"r\"((unsigned int)__cvta_generic_to_shared({})), \"l\"(&{}),",
+                names_.to, element(i, ""));
+    lines_.line("             \"r\"({}) : \"memory\");", names_.wanted);
     lines_.close();
   }
 
@@ -187,7 +203,7 @@ class CopyWriter {
     } else {
       lines_.unroll();
     }
-    open_vectors(i);
+    open_vectors(i, false);
     const std::string all = whole(i);
     if (!all.empty()) {
       lines_.open("if ({})", all);
@@ -216,9 +232,13 @@ void declare_tensor_copies(CodeLines& lines, const MatrixProduct& product, const
   CopyWriter(lines, product, tile, names).declare();
 }
 
-void define_tensor_fill(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
-                        const TensorNames& names) {
-  CopyWriter(lines, product, tile, names).define_fill();
+std::optional<std::string> define_tensor_fill(CodeLines& lines, const MatrixProduct& product,
+                                              const TensorTile& tile, const TensorNames& names,
+                                              const std::string& strip) {
+  const CopyWriter writer(lines, product, tile, names);
+  writer.define_fill();
+  if (!writer.asks_inside()) return std::nullopt;
+  return writer.is_inside(strip);
 }
 
 }  // namespace regraph::rewrite

@@ -8,6 +8,9 @@
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/tensor_tile.h"
 
+#include <optional>
+#include <string>
+
 namespace regraph::rewrite {
 
 // Writes what the copies know before any strip: whether rows are aligned, and whether the block's
@@ -15,8 +18,15 @@ namespace regraph::rewrite {
 void declare_tensor_copies(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
                            const TensorNames& names);
 
-// Writes the lambda `fill(stage, first k)`, which begins to copy a strip of both factors.
-void define_tensor_fill(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
-                        const TensorNames& names);
+// Writes the lambda `fill(stage, first k)`, which begins to copy a strip of both factors; and,
+// where it can be told whether a strip is inside, `fill_inside(stage, first k, part, wanted)` for
+// one of tile.parts() parts of such a strip: nothing is copied where `wanted` is 0. Returns the
+// condition for the strip that begins at `strip` to be inside; nothing where there is no
+// `fill_inside`.
+[[nodiscard]] std::optional<std::string> define_tensor_fill(CodeLines& lines,
+                                                            const MatrixProduct& product,
+                                                            const TensorTile& tile,
+                                                            const TensorNames& names,
+                                                            const std::string& strip);
 
 }  // namespace regraph::rewrite

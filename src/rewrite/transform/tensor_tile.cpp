@@ -18,15 +18,33 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
     now[factor] = names.fresh(array + "_strip");
     held[factor] = names.fresh(array + "_held");
   }
-  for (auto [name, stem] :
-       {std::pair(&tiles, "stages"), std::pair(&thread, "thread"), std::pair(&group, "group"),
-        std::pair(&place, "place"),  std::pair(&limit, "limit"),   std::pair(&sums, "sums"),
-        std::pair(&fill, "fill"),    std::pair(&stage, "stage"),   std::pair(&strip, "strip"),
-        std::pair(&next, "next"),    std::pair(&inner, "inner"),   std::pair(&step, "step"),
-        std::pair(&line, "line"),    std::pair(&offset, "offset"), std::pair(&to, "to"),
-        std::pair(&e, "e"),          std::pair(&i, "i"),           std::pair(&j, "j"),
-        std::pair(&h, "h"),          std::pair(&pair, "pair"),     std::pair(&to_tf32, "to_tf32"),
-        std::pair(&into, "into")}) {
+  for (auto [name, stem] : {std::pair(&tiles, "stages"),
+                            std::pair(&thread, "thread"),
+                            std::pair(&group, "group"),
+                            std::pair(&place, "place"),
+                            std::pair(&limit, "limit"),
+                            std::pair(&sums, "sums"),
+                            std::pair(&fill, "fill"),
+                            std::pair(&stage, "stage"),
+                            std::pair(&strip, "strip"),
+                            std::pair(&next, "next"),
+                            std::pair(&inner, "inner"),
+                            std::pair(&step, "step"),
+                            std::pair(&line, "line"),
+                            std::pair(&offset, "offset"),
+                            std::pair(&to, "to"),
+                            std::pair(&e, "e"),
+                            std::pair(&i, "i"),
+                            std::pair(&j, "j"),
+                            std::pair(&h, "h"),
+                            std::pair(&pair, "pair"),
+                            std::pair(&to_tf32, "to_tf32"),
+                            std::pair(&into, "into"),
+                            std::pair(&part, "part"),
+                            std::pair(&load, "load"),
+                            std::pair(&set, "set"),
+                            std::pair(&fill_inside, "fill_inside"),
+                            std::pair(&wanted, "is_inside")}) {
     *name = names.fresh(stem);
   }
 }

@@ -20,7 +20,15 @@ struct TensorTile {
   int depth = 16;           // of a strip
   int stages = 3;           // strips in shared memory
   bool is_dynamic = false;  // the strips lie in dynamic shared memory
+  // Fragments are loaded a step ahead, across strips too, and a strip's copies are begun in parts
+  // between the products; `depth` is an even number of steps then.
+  bool ahead = false;
 
+  static constexpr int kStepDepth = 8;  // of one instruction
+
+  // In how many parts the copies of a strip are begun.
+  [[nodiscard]] int parts() const { return ahead ? depth / kStepDepth - 1 : 1; }
+  [[nodiscard]] int fragment_sets() const { return ahead ? 2 : 1; }
   [[nodiscard]] int threads() const { return tile[0] / warp[0] * (tile[1] / warp[1]) * 32; }
   [[nodiscard]] int strip_elements(std::size_t factor) const { return tile[factor] * depth; }
   [[nodiscard]] std::int64_t shared_bytes() const {
@@ -34,7 +42,7 @@ struct TensorNames {
 
   std::array<std::string, 2> stages, first, in_warp, whole, inside, now, held;
   std::string tiles, thread, group, place, limit, sums, fill, stage, strip, next, inner, step, line,
-      offset, to, e, i, j, h, pair, to_tf32, into;
+      offset, to, e, i, j, h, pair, to_tf32, into, part, load, set, fill_inside, wanted;
   std::string counter;  // of the product's loop
 };
 
