@@ -186,7 +186,7 @@ def configs_of(function: ast.FunctionDef) -> list[dict]:
                 except ValueError:
                     continue
                 found.append({"constants": constants, "num_warps": words.get("num_warps"),
-                              "num_stages": words.get("num_stages")})
+                              "num_stages": words.get("num_stages"), "num_ctas": words.get("num_ctas")})
     return found
 
 

@@ -245,7 +245,7 @@ WinnerPatch make_winner_patch(const OpenedProblem& opened, const Candidate& winn
     WinnerPatch none;
     none.report.why_not =
         "Python files are not patched: take the kernel of best.py, and launch it with the "
-        "constants, grid, num_warps and num_stages of the comment above it";
+        "constants, grid, num_warps, num_stages and num_ctas of the comment above it";
     return none;
   }
   return PatchMaker(opened, winner, folders, speedup).run();

@@ -45,8 +45,8 @@ CutOut read_answer(const json& answer) {
     const auto number = [&](const char* key) {
       return one.at(key).is_number_integer() ? one.at(key).get<int>() : 0;
     };
-    result.configs.push_back(
-        {literals_of(one.at("constants")), number("num_warps"), number("num_stages")});
+    result.configs.push_back({literals_of(one.at("constants")), number("num_warps"),
+                              number("num_ctas"), number("num_stages")});
   }
   return result;
 }
@@ -113,6 +113,7 @@ class DraftMaker {
     if (!cut_.configs.empty()) {
       const SeenConfig& first = cut_.configs.front();
       if (first.warps > 0) text.warps = first.warps;
+      if (first.ctas > 0) text.ctas = first.ctas;
       if (first.stages > 0) text.stages = first.stages;
     }
     if (launch_ == nullptr || launch_->grid.empty()) {
@@ -125,6 +126,7 @@ class DraftMaker {
         target = std::max(1, std::atoi(found->second.c_str()));
     };
     number("num_warps", text.warps);
+    number("num_ctas", text.ctas);
     number("num_stages", text.stages);
     std::map<std::string, IntegerExpression, std::less<>> names = names_of_kernel();
     for (std::size_t axis = 0; axis < std::min<std::size_t>(3, launch_->grid.size()); ++axis) {
@@ -159,6 +161,7 @@ class DraftMaker {
       for (const auto& [name, value] : config.constants)
         offer(name, value);
       if (config.warps > 0) offer("num_warps", std::to_string(config.warps));
+      if (config.ctas > 1) offer("num_ctas", std::to_string(config.ctas));
       if (config.stages > 0) offer("num_stages", std::to_string(config.stages));
     }
   }

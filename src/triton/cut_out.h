@@ -35,6 +35,7 @@ struct SeenLaunch {
 struct SeenConfig {
   std::map<std::string, std::string> constants;  // as JSON
   int warps = 0;                                 // 0: not said
+  int ctas = 0;
   int stages = 0;
 };
 

@@ -113,6 +113,7 @@ class HeaderReader {
     if (key == "grid") return take_grid(value);
     if (key == "num_warps") return take_number(key, value, kMostWarps, result_.warps);
     if (key == "num_stages") return take_number(key, value, kMostStages, result_.stages);
+    if (key == "num_ctas") return take_number(key, value, kMostCtas, result_.ctas);
     if (key == "divisible") return take_divisible(value);
     if (key == "arguments") return take_arguments(value);
     if (key == "choices") return take_choices(value);
@@ -134,10 +135,11 @@ class HeaderReader {
                             int& target) {
     int number = 0;
     const bool is_number = value.IsScalar() && YAML::convert<int>::decode(value, number);
-    const bool is_power = (number & (number - 1)) == 0 || key != "num_warps";
+    const bool wants_power = key != "num_stages";
+    const bool is_power = (number & (number - 1)) == 0 || !wants_power;
     if (!is_number || number < 1 || number > most || !is_power) {
       return at_header(fmt::format("'{}' is a {} from 1 to {}", key,
-                                   key == "num_warps" ? "power of two" : "number", most));
+                                   wants_power ? "power of two" : "number", most));
     }
     target = number;
     return {};
@@ -249,6 +251,7 @@ std::string KernelText::text() const {
   result += fmt::format("#   grid: [{}, {}, {}]\n", yaml_text(grid[0]), yaml_text(grid[1]),
                         yaml_text(grid[2]));
   result += fmt::format("#   num_warps: {}\n#   num_stages: {}\n", warps, stages);
+  if (ctas != 1) result += fmt::format("#   num_ctas: {}\n", ctas);
   if (!divisible.empty())
     result += fmt::format("#   divisible: [{}]\n", fmt::join(divisible, ", "));
   std::vector<std::string> passed;
@@ -293,6 +296,9 @@ Result<LaunchPlan> KernelText::launch(std::int64_t shared_bytes) const {
     if (!extent) return at_header("'grid': " + extent.error().message);
     launch.grid.at(axis) = extent->substitute(values);
   }
+  // As Triton's launcher does: a program's blocks follow each other along x.
+  if (ctas != 1)
+    launch.grid[0] = IntegerExpression::multiply(launch.grid[0], IntegerExpression(ctas));
   if (!arguments.empty()) {
     for (const TypedParameter& parameter : parameters) {
       const auto said = arguments.find(parameter.name);
@@ -317,6 +323,7 @@ std::string KernelText::job(std::string_view architecture) const {
     result["divisible"][name] = kDivisor;
   result["options"] = {
       {"num_warps", warps}, {"num_stages", stages}, {"enable_fp_fusion", contracts}};
+  if (ctas != 1) result["options"]["num_ctas"] = ctas;
   return result.dump();
 }
 

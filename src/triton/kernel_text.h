@@ -7,6 +7,7 @@
 //   #   grid: [rows, 1, 1]            # of sizes and constants
 //   #   num_warps: 4
 //   #   num_stages: 3
+//   #   num_ctas: 2                   # blocks that share a program, where not 1
 //   #   divisible: [x_ptr, y_ptr]     # by 16: Triton's launcher would find it out
 //   #   arguments: {stride: columns}  # what is passed for an integer, where that is no size's name
 //   #   choices: {BLOCK: [512, 2048]} # values that are worth trying
@@ -29,6 +30,9 @@ inline constexpr int kWarpThreads = 32;
 // What triton.compile takes where nothing is said (CUDAOptions of Triton 3.9).
 inline constexpr int kDefaultWarps = 4;
 inline constexpr int kDefaultStages = 3;
+// Of a cluster, on every device that has clusters (CUDA C++ Programming Guide, Thread Block
+// Clusters).
+inline constexpr int kMostCtas = 8;
 // What a launcher looks at arguments for.
 inline constexpr int kDivisor = 16;
 
@@ -48,9 +52,10 @@ struct KernelText {
   std::array<std::string, 3> grid = {"1", "1", "1"};  // expressions of sizes and constants
   int warps = kDefaultWarps;
   int stages = kDefaultStages;
-  std::vector<std::string> divisible;            // names of parameters, sorted
+  int ctas = 1;                        // blocks of a cluster that share a program, a power of two
+  std::vector<std::string> divisible;  // names of parameters, sorted
   std::map<std::string, std::string> arguments;  // integers' names, expressions of sizes
-  // Values of constants, num_warps and num_stages that somebody thought worth trying.
+  // Values of constants, num_warps, num_stages and num_ctas that somebody thought worth trying.
   std::map<std::string, std::vector<std::string>> choices;
   bool contracts = true;  // products and sums may become fused ones
   std::string module;     // Python, without the comment

@@ -87,6 +87,25 @@ TEST_F(GpuRun, AssertAndPrintfAndMallocDoNoHarm) {
          "if (i < n) out[i] = 2.0f * in[i];");
 }
 
+TEST_F(GpuRun, ClustersAreLaunchedAsTheKernelWantsThem) {
+  const std::string& architecture = machine().device().architecture;
+  if (architecture.size() == 5 && architecture < "sm_90")
+    GTEST_SKIP() << "no clusters before sm_90";
+  problem_.launch.launches[0].grid[0] = *IntegerExpression::parse("2 * cdiv(n, 2 * bx)");
+  const std::string place =
+      "  unsigned rank, id;\n  asm volatile(\"mov.u32 %0, %%cluster_ctarank;\" : \"=r\"(rank));\n"
+      "  asm volatile(\"mov.u32 %0, %%clusterid.x;\" : \"=r\"(id));\n"
+      "  int i = (id * 2 + rank) * blockDim.x + threadIdx.x;\n"
+      "  asm volatile(\"barrier.cluster.arrive; barrier.cluster.wait;\");\n"
+      "  if (i < n) out[i] = 2.0f * in[i];\n}\n";
+  const std::string head = "k(const float* in, float* out, int n) {\n";
+  const VerificationResult right =
+      judge("__global__ void __cluster_dims__(2, 1, 1) " + head + place);
+  EXPECT_TRUE(right.correct()) << right.message;
+  // Each block a cluster of its own: the elements of other blocks are never written.
+  EXPECT_EQ(judge("__global__ void " + head + place).verdict, Verdict::wrong_result);
+}
+
 TEST_F(GpuRun, WhatCannotBeLaunchedIsALaunchError) {
   problem_.launch.launches[0].dynamic_shared_bytes = 300000;
   VerificationResult result = judge(kHonest);

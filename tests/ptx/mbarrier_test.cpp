@@ -314,17 +314,12 @@ TEST(MbarrierTest, SaysWhatItCannotDo) {
         "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%out], [%tile], 16, 1;",
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%tile], 16;",
         "fence.proxy.tensormap::generic.acquire.gpu [%out], 128;", "barrier.cluster.arrive;",
-        "mapa.shared::cluster.u32 %r1, %r2, 0;"}) {
+        "barrier.cluster.wait;", "barrier.cluster.arrive;  bar.sync 0;  barrier.cluster.wait;",
+        "ld.shared::cluster.b32 %r1, [%tile];", "mapa.shared::cluster.u32 %r1, %r2, 0;"}) {
     const auto program = Program::load(kernel(body), "k");
     ASSERT_FALSE(program.ok()) << body;
     EXPECT_EQ(program.error().code, ErrorCode::unsupported) << program.error().message;
   }
-  const auto cluster =
-      Program::load(".visible .entry k()\n.reqnctapercluster 2, 1, 1\n{\n  ret;\n}\n", "k");
-  ASSERT_FALSE(cluster.ok());
-  EXPECT_EQ(cluster.error().code, ErrorCode::unsupported);
-  EXPECT_TRUE(
-      Program::load(".visible .entry k()\n.reqnctapercluster 1, 1, 1\n{\n  ret;\n}\n", "k").ok());
 }
 
 }  // namespace

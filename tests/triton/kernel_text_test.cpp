@@ -71,6 +71,24 @@ TEST(KernelText, WhatACommentLeavesOutIsAsInAnother) {
   EXPECT_EQ(text->module, "x = 1\n");
 }
 
+TEST(KernelText, BlocksOfAProgramFollowEachOther) {
+  const auto text = parse_kernel_text(
+      "# regraph-triton:\n#   kernel: f\n#   signature: {n: i32}\n#   grid: [\"cdiv(n, 64)\", n]\n"
+      "#   num_ctas: 4\n\nx = 1\n");
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  const auto again = parse_kernel_text(text->text());
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(*again, *text);
+  const auto plan = text->launch(0);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->launches[0].grid[0].evaluate({{"n", 100}}).value(), 8);
+  EXPECT_EQ(plan->launches[0].grid[1].evaluate({{"n", 100}}).value(), 100);
+  EXPECT_NE(text->job("sm_90").find("\"num_ctas\":4"), std::string::npos);
+  KernelText one = *text;
+  one.ctas = 1;
+  EXPECT_EQ(one.text().find("num_ctas"), std::string::npos);
+}
+
 TEST(KernelText, SaysWhatIsWrongWithItsComment) {
   const auto complaint = [](const std::string& lines) {
     const auto text = parse_kernel_text("# regraph-triton:\n" + lines + "\n\nimport triton\n");
@@ -79,6 +97,8 @@ TEST(KernelText, SaysWhatIsWrongWithItsComment) {
   EXPECT_NE(complaint("#   kernel: f\n#   warps: 4").find("'warps' is not known"),
             std::string::npos);
   EXPECT_NE(complaint("#   kernel: f\n#   num_warps: 3").find("power of two from 1 to 32"),
+            std::string::npos);
+  EXPECT_NE(complaint("#   kernel: f\n#   num_ctas: 3").find("power of two from 1 to 8"),
             std::string::npos);
   EXPECT_NE(complaint("#   kernel: f\n#   num_stages: 99").find("from 1 to 16"), std::string::npos);
   EXPECT_NE(complaint("#   kernel: f\n#   signature: {x: float4}").find("'float4'"),

@@ -52,6 +52,23 @@ TEST(ValueProposals, WithoutALoopThereAreNoStages) {
     EXPECT_NE(one.step, "stages");
 }
 
+TEST(ValueProposals, ClustersAreForProductsOnDevicesThatHaveThem) {
+  const auto has_ctas = [](const KernelText& text, bool has_clusters) {
+    return offers(value_proposals(text, has_clusters), "ctas(value=2)");
+  };
+  KernelText text = product();
+  EXPECT_FALSE(has_ctas(text, true));
+  text.module += "        x = tl.dot(x, x)\n";
+  EXPECT_TRUE(has_ctas(text, true));
+  EXPECT_FALSE(has_ctas(text, false));
+  text.ctas = 2;
+  EXPECT_TRUE(offers(value_proposals(text, true), "ctas(value=1)"));
+  EXPECT_TRUE(offers(value_proposals(text, true), "ctas(value=4)"));
+  text.choices = {{"num_ctas", {"8"}}};
+  EXPECT_TRUE(offers(value_proposals(text, true), "ctas(value=8)"));
+  EXPECT_FALSE(offers(value_proposals(text, false), "ctas(value=8)"));
+}
+
 TEST(ValueProposals, ChoicesOfTheAuthorAreOfferedOnce) {
   KernelText text = product();
   text.choices = {{"BM", {"32", "64", "96"}}, {"COLUMNS", {"128"}}, {"num_warps", {"16"}}};

@@ -103,6 +103,7 @@ Result<KernelText> text_of(Parts parts, const KernelText& shown) {
   text.grid = said->grid;
   text.warps = said->warps;
   text.stages = said->stages;
+  text.ctas = said->ctas;
   if (!is_blank(parts.module)) text.module = std::move(parts.module);
   return text;
 }

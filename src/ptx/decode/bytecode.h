@@ -299,5 +299,7 @@ inline constexpr std::uint32_t kNoMembers = 4;
 
 // Record::flags of branch_if and guard_begin: the condition is the predicate's complement.
 inline constexpr std::uint32_t kNegated = 1;
+// Record::flags of a barrier that is the cluster's.
+inline constexpr std::uint32_t kOfCluster = 4;
 
 }  // namespace regraph::ptx

@@ -46,6 +46,20 @@ enum class SpecialRegister : std::uint8_t {
   nctaid_x,
   nctaid_y,
   nctaid_z,
+  clusterid_x,
+  clusterid_y,
+  clusterid_z,
+  nclusterid_x,
+  nclusterid_y,
+  nclusterid_z,
+  cluster_ctaid_x,
+  cluster_ctaid_y,
+  cluster_ctaid_z,
+  cluster_nctaid_x,
+  cluster_nctaid_y,
+  cluster_nctaid_z,
+  cluster_ctarank,
+  cluster_nctarank,
   laneid,
   warpid,
   nwarpid,
@@ -60,6 +74,10 @@ enum class SpecialRegister : std::uint8_t {
   dynamic_shared_bytes,
   total_shared_bytes,
 };
+
+// Barriers of a block are 0 to 15; the next number is that of its cluster.
+inline constexpr std::uint32_t kClusterBarrier = 16;
+
 struct SpecialSlot {
   std::uint32_t offset = 0;
   SpecialRegister which = SpecialRegister::zero;

@@ -1,5 +1,6 @@
 #include "ptx/decode/decoder.h"
 
+#include <algorithm>
 #include <array>
 
 namespace regraph::ptx {
@@ -42,6 +43,32 @@ bool Decoder::decode_branch() {
   return true;
 }
 
+// barrier.cluster.arrive, barrier.cluster.wait: blocks of a cluster that exchange nothing (no
+// access of shared::cluster is known here) only wait for each other, and each may as well wait for
+// itself. The arrival does nothing then, as long as nothing happens between the two.
+bool Decoder::decode_cluster_barrier() {
+  const bool arrives = opcode_.has("arrive");
+  const std::uint32_t wait = arrives ? instruction_index_ + 1 : instruction_index_;
+  const auto is_barrier = [&](std::uint32_t index, std::string_view word) {
+    if (index >= code_.function->instructions.size()) return false;
+    const Instruction& instruction = code_.function->instructions[index];
+    const Opcode opcode(instruction.mnemonic);
+    return opcode.name() == "barrier" && opcode.has("cluster") && opcode.has(word) &&
+           instruction.guard < 0 && instruction.operand_count == 0;
+  };
+  const bool is_pair = wait > 0 && is_barrier(wait - 1, "arrive") && is_barrier(wait, "wait") &&
+                       std::ranges::none_of(code_.function->labels, [&](const Label& label) {
+                         return label.instruction == wait;
+                       });
+  if (!is_pair) return unsupported("a cluster's barrier whose arrival and wait are apart");
+  if (arrives) {
+    emit(Operation::nothing, LaneType::u32);
+  } else {
+    emit(Operation::barrier, LaneType::u32).flags = kOfCluster;
+  }
+  return true;
+}
+
 // bar.sync a [, b]; bar.arrive a, b; bar.red.op d, a [, b], p; barrier.cta.* likewise.
 bool Decoder::decode_barrier() {
   classify(InstructionClass::barrier);
@@ -49,7 +76,7 @@ bool Decoder::decode_barrier() {
     return operand_count() == 1 ? emit_exchange(Operation::sync_warp, {}, operand(0))
                                 : malformed("operands");
   }
-  if (opcode_.has("cluster")) return unsupported("cluster barriers");
+  if (opcode_.has("cluster")) return decode_cluster_barrier();
   const bool reduces = opcode_.has("red");
   const bool arrives = opcode_.has("arrive");
   const std::size_t first = reduces ? 1 : 0;

@@ -246,10 +246,6 @@ Result<std::shared_ptr<const Program::Code>> decode(std::shared_ptr<const Module
     return fail(ErrorCode::not_found,
                 fmt::format("the PTX has no entry '{}'; it has: {}", entry, known));
   }
-  if (code->function->has_cluster) {
-    return fail(ErrorCode::unsupported,
-                fmt::format("kernel '{}': clusters of several blocks", entry));
-  }
   Result<LinkedFunction> linked = link_functions(code->module, *code->function);
   if (!linked.ok()) return linked.error();
   code->owned_function = std::move(linked->function);

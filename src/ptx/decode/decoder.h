@@ -132,6 +132,7 @@ class Decoder {
                         std::int64_t* displacement);
   bool decode_branch();  // decode_control.cpp
   bool decode_barrier();
+  bool decode_cluster_barrier();
   bool decode_call();  // decode_call.cpp
   bool decode_assertion(const CallTarget& call);
   bool call_copies(const CallTarget& call, const Function& callee, CallSite::Target& target);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -24,8 +25,29 @@ void free_aligned(std::byte* memory) {
   ::operator delete[](memory, std::align_val_t{kRegisterAlignment});
 }
 
-bool is_block_coordinate(const SpecialSlot& slot) {
-  return slot.which >= SpecialRegister::ctaid_x && slot.which <= SpecialRegister::ctaid_z;
+// The only ones that change from block to block.
+bool depends_on_block(SpecialRegister which) {
+  using S = SpecialRegister;
+  return (which >= S::ctaid_x && which <= S::ctaid_z) ||
+         (which >= S::clusterid_x && which <= S::clusterid_z) ||
+         (which >= S::cluster_ctaid_x && which <= S::cluster_ctaid_z) ||
+         which == S::cluster_ctarank;
+}
+
+std::uint32_t block_value(SpecialRegister which, const Dim3& block_index,
+                          const std::array<std::uint32_t, 3>& cluster) {
+  using S = SpecialRegister;
+  const std::array<std::uint32_t, 3> at = {block_index.x, block_index.y, block_index.z};
+  const auto axis = [&](S first) {
+    return static_cast<std::size_t>(which) - static_cast<std::size_t>(first);
+  };
+  if (which == S::cluster_ctarank) {
+    return at[0] % cluster[0] +
+           cluster[0] * (at[1] % cluster[1] + cluster[1] * (at[2] % cluster[2]));
+  }
+  if (which <= S::ctaid_z) return at[axis(S::ctaid_x)];
+  if (which <= S::clusterid_z) return at[axis(S::clusterid_x)] / cluster[axis(S::clusterid_x)];
+  return at[axis(S::cluster_ctaid_x)] % cluster[axis(S::cluster_ctaid_x)];
 }
 
 std::uint64_t shared_span(const Program::Code& code, const LaunchArguments& arguments) {
@@ -163,6 +185,7 @@ std::uint32_t BlockRunner::special_value(const Warp& warp, SpecialRegister which
   using S = SpecialRegister;
   const Dim3& block = context_.block;
   const Dim3& grid = context_.grid;
+  const std::array<std::uint32_t, 3>& cluster = code_.function->cluster;
   const Dim3 thread = context_.thread_of(warp, lane);
   const auto l = static_cast<std::uint32_t>(lane);
   const auto dynamic_shared =
@@ -183,7 +206,28 @@ std::uint32_t BlockRunner::special_value(const Warp& warp, SpecialRegister which
     case S::ctaid_x:
     case S::ctaid_y:
     case S::ctaid_z:
+    case S::clusterid_x:
+    case S::clusterid_y:
+    case S::clusterid_z:
+    case S::cluster_ctaid_x:
+    case S::cluster_ctaid_y:
+    case S::cluster_ctaid_z:
+    case S::cluster_ctarank:
       break;  // they change from block to block
+    case S::nclusterid_x:
+      return grid.x / cluster[0];
+    case S::nclusterid_y:
+      return grid.y / cluster[1];
+    case S::nclusterid_z:
+      return grid.z / cluster[2];
+    case S::cluster_nctaid_x:
+      return cluster[0];
+    case S::cluster_nctaid_y:
+      return cluster[1];
+    case S::cluster_nctaid_z:
+      return cluster[2];
+    case S::cluster_nctarank:
+      return cluster[0] * cluster[1] * cluster[2];
     case S::nctaid_x:
       return grid.x;
     case S::nctaid_y:
@@ -221,12 +265,9 @@ std::uint32_t BlockRunner::special_value(const Warp& warp, SpecialRegister which
 }
 
 void BlockRunner::write_special(Warp& warp, const SpecialSlot& slot) {
-  using S = SpecialRegister;
-  if (is_block_coordinate(slot)) {  // the only ones that change between blocks
-    const Dim3& at = context_.block_index;
-    const std::uint32_t value = slot.which == S::ctaid_x   ? at.x
-                                : slot.which == S::ctaid_y ? at.y
-                                                           : at.z;
+  if (depends_on_block(slot.which)) {
+    const std::uint32_t value =
+        block_value(slot.which, context_.block_index, code_.function->cluster);
     if (slot.wide) {
       std::fill_n(lanes<std::uint64_t>(warp, slot.offset), kWarpLanes, std::uint64_t{value});
     } else {
@@ -258,7 +299,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
   std::uint64_t threads = context_.block.count();
   for (Warp& warp : warps_) {
     for (const SpecialSlot& slot : code_.specials) {
-      if (is_block_coordinate(slot) || blocks_run_ == 0) write_special(warp, slot);
+      if (depends_on_block(slot.which) || blocks_run_ == 0) write_special(warp, slot);
     }
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, kWarpLanes));
     threads -= count;

@@ -102,7 +102,7 @@ class BlockRunner {
   std::vector<std::uint64_t> guard_warps_;
   std::vector<std::uint64_t> guard_threads_;
   std::vector<std::uint8_t> conditions_;  // bits of watched_handlers.h by instruction
-  static constexpr std::uint32_t kBarriers = 16;
+  static constexpr std::uint32_t kBarriers = kClusterBarrier + 1;
   std::uint32_t arrived_[kBarriers] = {};  // threads that arrived without waiting
   std::uint64_t executed_ = 0;
   std::uint64_t blocks_run_ = 0;

@@ -126,12 +126,12 @@ const Record* nothing(const Record* r, Warp& /*w*/) {
 // r->a: barrier number, r->b: thread count (0 lanes of value 0 mean the whole block).
 bool arrive(const Record* r, Warp& w) {
   const int lane = __builtin_ctz(w.exec);
-  w.barrier = lanes<std::uint32_t>(w, r->a)[lane];
+  const bool of_cluster = r->flags == kOfCluster;
+  w.barrier = of_cluster ? kClusterBarrier : lanes<std::uint32_t>(w, r->a)[lane];
   w.barrier_threads = r->b != 0 ? lanes<std::uint32_t>(w, r->b)[lane] : 0;
   w.barrier_lanes = w.exec;
   w.last = r;
-  constexpr std::uint32_t kBarriers = 16;
-  if (w.barrier >= kBarriers || w.barrier_threads % kWarpLanes != 0) {
+  if ((w.barrier >= kClusterBarrier && !of_cluster) || w.barrier_threads % kWarpLanes != 0) {
     w.block->set_fault(FaultKind::trap,
                        "a barrier number beyond 15 or a partial warp's thread count", r, w, lane);
     w.status = WarpStatus::faulted;

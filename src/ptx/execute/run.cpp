@@ -32,12 +32,19 @@ Fault check_launch(const Program::Code& code, const LaunchArguments& arguments,
                    const RunOptions& options) {
   constexpr std::uint64_t kMostThreads = 1024;
   Fault fault;
+  const std::array<std::uint32_t, 3>& cluster = code.function->cluster;
   const std::uint64_t shared = code.static_shared_bytes + arguments.dynamic_shared_bytes;
   if (arguments.block.count() == 0 || arguments.block.count() > kMostThreads) {
     fault.message = fmt::format("a block of {} threads, the limit is {}", arguments.block.count(),
                                 kMostThreads);
   } else if (arguments.grid.count() == 0) {
     fault.message = "an empty grid";
+  } else if (arguments.grid.x % cluster[0] + arguments.grid.y % cluster[1] +
+                 arguments.grid.z % cluster[2] !=
+             0) {
+    fault.message = fmt::format(
+        "a grid of {}x{}x{} blocks is no whole number of clusters of {}x{}x{}", arguments.grid.x,
+        arguments.grid.y, arguments.grid.z, cluster[0], cluster[1], cluster[2]);
   } else if (arguments.parameters.size() < code.parameter_bytes) {
     fault.message = fmt::format("{} bytes of parameters, the kernel has {}",
                                 arguments.parameters.size(), code.parameter_bytes);

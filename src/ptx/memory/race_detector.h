@@ -164,7 +164,7 @@ class RaceDetector {
   CellRange shared_;
   std::vector<CellRange> global_;
   std::vector<WarpState> warps_;
-  std::array<Clock, 16> arrived_ = {};
+  std::array<Clock, 17> arrived_ = {};                 // by barrier, the cluster's the last
   std::unordered_map<std::uint64_t, Clock> released_;  // by address
   // Blocks, a bit each: those before the releases of an address, and before this block's acquires.
   using Blocks = std::vector<std::uint64_t>;

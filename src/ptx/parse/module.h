@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "ptx/parse/data_type.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -81,7 +82,7 @@ struct Function {
   std::string_view name;
   bool is_entry = false;
   bool has_body = false;
-  bool has_cluster = false;  // of several blocks, by .reqnctapercluster
+  std::array<std::uint32_t, 3> cluster = {1, 1, 1};  // blocks of a cluster, by .reqnctapercluster
   int line = 0;
   std::vector<std::uint32_t> parameters;  // indices into Module::variables, in order
   std::vector<std::uint32_t> results;     // likewise

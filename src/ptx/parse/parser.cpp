@@ -125,12 +125,18 @@ bool Parser::parse_function(bool is_entry) {
                             static_cast<std::uint32_t>(module_.functions.size())};
   scopes_.declare(function.name, binding);
   if (token_.is('(') && !parse_parameters(function, false)) return false;
-  bool sizes_cluster = false;
-  while (!token_.is('{') && !token_.is(';')) {  // .maxntid 256, 1, 1  .noreturn ...
+  std::size_t cluster_axis = function.cluster.size();  // the next to be sized
+  while (!token_.is('{') && !token_.is(';')) {         // .maxntid 256, 1, 1  .noreturn ...
     if (token_.kind == Token::Kind::end) return fail("unexpected end of text");
-    if (token_.kind == Token::Kind::word) sizes_cluster = token_.text == ".reqnctapercluster";
-    if (token_.kind == Token::Kind::integer && sizes_cluster && token_.bits > 1)
-      function.has_cluster = true;
+    if (token_.kind == Token::Kind::word)
+      cluster_axis = token_.text == ".reqnctapercluster" ? 0 : function.cluster.size();
+    if (token_.kind == Token::Kind::integer && cluster_axis < function.cluster.size()) {
+      // The largest cluster that any device has is 16 blocks.
+      constexpr std::uint64_t kMostBlocks = 16;
+      if (token_.bits == 0 || token_.bits > kMostBlocks)
+        return fail(".reqnctapercluster wants 1 to 16 blocks along an axis");
+      function.cluster[cluster_axis++] = static_cast<std::uint32_t>(token_.bits);
+    }
     advance();
   }
   if (token_.is('{')) {

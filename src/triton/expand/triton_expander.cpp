@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <utility>
 
 namespace regraph::triton {
@@ -18,16 +19,18 @@ Error refused(std::string why) {
   return fail(ErrorCode::refused, std::move(why));
 }
 
-// Of tile, constant, warps and stages.
+// Of tile, constant, warps, stages and ctas.
 Result<KernelText> with_value(KernelText text, const StepProposal& proposal) {
   const auto value = proposal.parameters.find("value");
   if (value == proposal.parameters.end()) return refused("'value' is missing");
-  if (proposal.step == "warps" || proposal.step == "stages") {
+  if (proposal.step == "warps" || proposal.step == "stages" || proposal.step == "ctas") {
     int number = 0;
     const char* const last = value->second.data() + value->second.size();
     const bool whole = std::from_chars(value->second.data(), last, number).ptr == last;
     if (!whole || number < 1) return refused("'" + value->second + "' is no number");
-    (proposal.step == "warps" ? text.warps : text.stages) = number;
+    (proposal.step == "warps"  ? text.warps
+     : proposal.step == "ctas" ? text.ctas
+                               : text.stages) = number;
   } else {
     const auto name = proposal.parameters.find("name");
     if (name == proposal.parameters.end() || !text.constants.contains(name->second))
@@ -40,8 +43,16 @@ Result<KernelText> with_value(KernelText text, const StepProposal& proposal) {
   return read;
 }
 
+// "sm_90a": clusters came with Hopper.
+bool has_clusters(const std::string& architecture) {
+  constexpr int kHopper = 90;
+  int number = 0;
+  return std::sscanf(architecture.c_str(), "sm_%d", &number) == 1 && number >= kHopper;
+}
+
 bool sets_value(const std::string& step) {
-  return step == "tile" || step == "constant" || step == "warps" || step == "stages";
+  return step == "tile" || step == "constant" || step == "warps" || step == "stages" ||
+         step == "ctas";
 }
 
 // Whether terms are added up whose order a layout decides.
@@ -57,7 +68,7 @@ bool has_sums(const KernelText& text) {
 std::string assumption_of(const KernelText& text, const StepProposal& step) {
   if (step.step == "dot_precision") return "products round their inputs to TF32";
   const bool deals_out = step.step == "tile" || step.step == "dot_tile" || step.step == "warps" ||
-                         step.step == "constant";
+                         step.step == "ctas" || step.step == "constant";
   return deals_out && has_sums(text) ? rewrite::kReordersSums : "";
 }
 
@@ -77,7 +88,7 @@ std::vector<StepProposal> TritonExpander::propose(const Candidate& candidate,
   const auto text = parse_kernel_text(candidate.source);
   if (!text) return {};
   std::vector<StepProposal> proposals = dot_tile_proposals(*text);
-  for (StepProposal& value : value_proposals(*text))
+  for (StepProposal& value : value_proposals(*text, has_clusters(architecture_)))
     proposals.push_back(std::move(value));
   auto changes = source_proposals(python_, rewriter_, *text, cancellation);
   if (!changes) return proposals;

@@ -58,8 +58,9 @@ class TritonExpander final : public Expander {
 // of another size add in another order.
 [[nodiscard]] std::string assumption_of(const KernelText& text, const StepProposal& step);
 
-// Steps that set a constant, the warps or the stages: values next to the present ones, then those
-// of the text's choices.
-[[nodiscard]] std::vector<StepProposal> value_proposals(const KernelText& text);
+// Steps that set a constant, the warps, the stages or the blocks of a cluster, where the device has
+// clusters: values next to the present ones, then those of the text's choices.
+[[nodiscard]] std::vector<StepProposal> value_proposals(const KernelText& text,
+                                                        bool has_clusters = false);
 
 }  // namespace regraph::triton

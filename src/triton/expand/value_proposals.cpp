@@ -15,6 +15,7 @@ constexpr std::int64_t kLeastTile = 16;
 constexpr std::int64_t kMostTile = 1 << 17;
 constexpr int kMostProposedWarps = 32;
 constexpr int kMostProposedStages = 6;
+constexpr int kMostProposedCtas = 4;
 
 std::optional<std::int64_t> integer(const std::string& text) {
   std::int64_t value = 0;
@@ -42,7 +43,8 @@ bool has_loop(const KernelText& text) {
 
 class ValueProposer {
  public:
-  explicit ValueProposer(const KernelText& text) : text_(text) {}
+  ValueProposer(const KernelText& text, bool has_clusters)
+      : text_(text), has_clusters_(has_clusters) {}
 
   std::vector<StepProposal> run() {
     for (const auto& [name, value] : text_.constants) {
@@ -62,10 +64,18 @@ class ValueProposer {
         if (next >= 1 && next <= kMostProposedStages) add("stages", "", std::to_string(next));
       }
     }
+    // Blocks that share a program can share a product's operands alone.
+    if (has_clusters_ && mentions(text_.module, "dot")) {
+      for (const int next : {text_.ctas * 2, text_.ctas / 2}) {
+        if (next >= 1 && next <= kMostProposedCtas) add("ctas", "", std::to_string(next));
+      }
+    }
     for (const auto& [name, values] : text_.choices) {
       for (const std::string& value : values) {
         if (name == "num_warps") {
           add("warps", "", value);
+        } else if (name == "num_ctas") {
+          if (has_clusters_) add("ctas", "", value);
         } else if (name == "num_stages") {
           add("stages", "", value);
         } else if (text_.constants.contains(name)) {
@@ -81,6 +91,7 @@ class ValueProposer {
   void add(const std::string& step, const std::string& name, const std::string& value) {
     const std::string now = step == "warps"    ? std::to_string(text_.warps)
                             : step == "stages" ? std::to_string(text_.stages)
+                            : step == "ctas"   ? std::to_string(text_.ctas)
                                                : text_.constants.at(name);
     if (value == now || !known_.insert(step + " " + name + " " + value).second) return;
     StepProposal proposal;
@@ -91,6 +102,7 @@ class ValueProposer {
   }
 
   const KernelText& text_;
+  bool has_clusters_;
   std::set<std::string> known_;
   std::vector<StepProposal> proposals_;
 };
@@ -108,8 +120,8 @@ bool is_tile(const KernelText& text, const std::string& constant) {
   return false;
 }
 
-std::vector<StepProposal> value_proposals(const KernelText& text) {
-  return ValueProposer(text).run();
+std::vector<StepProposal> value_proposals(const KernelText& text, bool has_clusters) {
+  return ValueProposer(text, has_clusters).run();
 }
 
 }  // namespace regraph::triton

@@ -155,16 +155,39 @@ void Device::finish(CUevent event, double timeout_seconds) const {
   }
 }
 
+// 1 where the kernel requires none.
+unsigned Device::required_extent(CUfunction function, CUfunction_attribute attribute) const {
+  int extent = 0;
+  const CUresult result = driver_.cuFuncGetAttribute(&extent, attribute, function);
+  return result == CUDA_SUCCESS && extent > 1 ? static_cast<unsigned>(extent) : 1;
+}
+
 void Device::launch(CUfunction function, const LaunchMessage& message) const {
   std::size_t bytes = message.parameters.size();
   // The driver reads it before it returns.
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER,
                    const_cast<std::uint8_t*>(message.parameters.data()),
                    CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
-  check(driver_.cuLaunchKernel(function, message.grid[0], message.grid[1], message.grid[2],
-                               message.block[0], message.block[1], message.block[2],
-                               message.shared_bytes, stream_, nullptr,
-                               bytes == 0 ? nullptr : static_cast<void**>(extra)));
+  // A kernel may require a cluster of the launch (.explicitcluster); then it says of what extents.
+  CUlaunchAttribute cluster = {};
+  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDim.x = required_extent(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
+  cluster.value.clusterDim.y = required_extent(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT);
+  cluster.value.clusterDim.z = required_extent(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH);
+  const auto& extents = cluster.value.clusterDim;
+  CUlaunchConfig launch = {};
+  launch.gridDimX = message.grid[0];
+  launch.gridDimY = message.grid[1];
+  launch.gridDimZ = message.grid[2];
+  launch.blockDimX = message.block[0];
+  launch.blockDimY = message.block[1];
+  launch.blockDimZ = message.block[2];
+  launch.sharedMemBytes = message.shared_bytes;
+  launch.hStream = stream_;
+  launch.attrs = &cluster;
+  launch.numAttrs = extents.x * extents.y * extents.z > 1 ? 1 : 0;
+  check(driver_.cuLaunchKernelEx(&launch, function, nullptr,
+                                 bytes == 0 ? nullptr : static_cast<void**>(extra)));
 }
 
 void Device::launch_harness(CUfunction function, unsigned blocks,

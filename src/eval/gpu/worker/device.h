@@ -51,6 +51,7 @@ class Device {
 
  private:
   void require_shared_use() const;
+  [[nodiscard]] unsigned required_extent(CUfunction function, CUfunction_attribute attribute) const;
   void launch_harness(CUfunction function, unsigned blocks, std::vector<void*> parameters) const;
 
   const Driver& driver_;
