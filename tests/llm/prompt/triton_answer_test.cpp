@@ -148,7 +148,7 @@ TEST_F(TritonAnswer, WhatCannotBeMeantIsSaid) {
   EXPECT_NE(complaint(block("# regraph-triton:\n#   num_warps: 3\n")).find("power of two"),
             std::string::npos);
   EXPECT_NE(
-      complaint(block("# regraph-triton:\n#   num_ctas: 2\n")).find("'num_ctas' is not known"),
+      complaint(block("# regraph-triton:\n#   num_blocks: 2\n")).find("'num_blocks' is not known"),
       std::string::npos);
   EXPECT_NE(complaint(block("# regraph-triton:\n#   grid: [\"n //\"]\n")).find("'grid'"),
             std::string::npos);
