@@ -13,10 +13,12 @@ Application vectors(const char* threads, const char* rows) {
 // Rows of `cols` elements, at sizes that four divides and that it does not, and longer than the
 // rows of the sizes that count.
 Result<std::unique_ptr<KernelCase>> rows(const std::string& body, const std::string& cols = "1024",
-                                         const std::string& assume = "{}") {
+                                         const std::string& assume = "{}",
+                                         const std::string& type = "int") {
   return KernelCase::make(
-      "__global__ void f(const float* x, float* y, int rows, int cols) {\n"
-      "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row >= rows) return;\n" +
+      "__global__ void f(const float* x, float* y, int rows, " + type +
+          " cols) {\n"
+          "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row >= rows) return;\n" +
           body + "}",
       "sizes: {rows: 512, cols: " + cols +
           "}\nargs: {x: {dir: in, shape: [rows, cols]}, y: {dir: inout, shape: [rows, cols]}}\n"
@@ -54,6 +56,47 @@ TEST(RowVectors, LongRowsGoBy) {
   const std::string text = source::print(state.unit);
   EXPECT_EQ(text.find("cols <= "), std::string::npos) << text;
   EXPECT_NE(text.find("float4 x_vector"), std::string::npos) << text;
+}
+
+// Counters of 64 bits stay ones, also of the loop that goes by vectors.
+TEST(RowVectors, CountersMayBeWide) {
+  for (const char* type : {"long long", "size_t"}) {
+    for (const char* cols : {"1024", "4096"}) {
+      SCOPED_TRACE(std::string(type) + ' ' + cols);
+      const std::string loop = std::string("  for (") + type + " c = 0; c < cols; ++c) ";
+      auto kernel = rows("  float sum = 0.0f;\n" + loop + "sum += fabsf(x[row * cols + c]);\n" +
+                             loop + "y[row * cols + c] = x[row * cols + c] / (sum + 1.0f);\n",
+                         cols, "{}", type);
+      ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+      expect_correct(**kernel, {vectors("64", "1")});
+      const auto state = expect_correct(**kernel, {vectors("32", "4")});
+      const std::string text = source::print(state.unit);
+      const bool goes_by = std::string(cols) == "4096";
+      EXPECT_EQ(text.find("for (long long first = ") != std::string::npos, goes_by) << text;
+      expect_correct(**kernel, {{"cross_thread_reduction",
+                                 {{"threads_per_row", "128"}, {"rows_per_block", "1"}}}});
+      expect_correct(**kernel, {{"slice_reduction", {{"slices", "8"}}}});
+    }
+  }
+}
+
+// What is chosen, and what a scan has so far, is noted with 32 bits.
+TEST(RowVectors, ChoicesAndScansWantNarrowCounters) {
+  for (const char* body :
+       {"  float best = x[row * cols];\n  int at = 0;\n"
+        "  for (long long c = 1; c < cols; ++c) {\n    if (x[row * cols + c] > best) {\n"
+        "      best = x[row * cols + c];\n      at = c;\n    }\n  }\n  y[row * cols] = at;\n",
+        "  float sum = 0.0f;\n  for (long long c = 0; c < cols; ++c) {\n"
+        "    sum += x[row * cols + c];\n    y[row * cols + c] = sum;\n  }\n"}) {
+    auto kernel = rows(body, "1024", "{}", "long long");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    const bool scans = std::string(body).find("best") == std::string::npos;
+    const Application step =
+        scans ? Application{"cross_thread_scan",
+                            {{"threads_per_row", "128"}, {"rows_per_block", "1"}, {"items", "4"}}}
+              : vectors("32", "1");
+    expect_refusal(**kernel, step, "its counter is no 32-bit integer");
+  }
 }
 
 TEST(RowVectors, TakesRowsThatAreReadAndWritten) {

@@ -184,6 +184,8 @@ class SharingPlanner {
       scan = std::move(*planned);
     }
     if (Status status = require_worth(loop, *counted, *effects); !status) return status.error();
+    if (scan && size_in_bytes(*loop.declaration()->variable.scalar) == sizeof(std::int64_t))
+      return refuse(where(loop) + "it is a scan, and its counter is no 32-bit integer");
     const auto first = analysis_.polynomial(counted->first);
     std::map<std::string, Use> before = uses_;
     for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
@@ -253,8 +255,12 @@ class SharingPlanner {
                     std::to_string(threads_) + " threads");
     }
     const auto& counter = loop.declaration()->variable.scalar;
-    if (counter != ScalarType::i32 && counter != ScalarType::u32)
-      return refuse(where(loop) + "its counter is no 32-bit integer");
+    const bool is_wide = counter == ScalarType::i64 || counter == ScalarType::u64;
+    if (!is_wide && counter != ScalarType::i32 && counter != ScalarType::u32)
+      return refuse(where(loop) + "its counter is no integer of 32 or 64 bits");
+    // When something was chosen is noted in 32 bits.
+    if (is_wide && !effects.selections.empty())
+      return refuse(where(loop) + "it chooses an element, and its counter is no 32-bit integer");
     if (effects.stored.empty() && effects.reductions.empty() && effects.selections.empty())
       return refuse(where(loop) + "it neither stores nor accumulates anything");
     return {};

@@ -44,8 +44,13 @@ class RowVectorPlanner {
     if (result_.block == nullptr)
       return refuse("the loops over the row do not follow each other in one block");
     if (Status status = require_one_range(); !status) return status.error();
-    for (const auto& [stmt, shared] : rows_)
-      note_accesses(source::to<ForLoop>(*stmt), shared);
+    for (const auto& [stmt, shared] : rows_) {
+      const auto& loop = source::to<ForLoop>(*stmt);
+      const auto counter = loop.declaration()->variable.scalar;
+      result_.is_wide =
+          result_.is_wide || (counter && size_in_bytes(*counter) == sizeof(std::int64_t));
+      note_accesses(loop, shared);
+    }
     for (auto& [name, use] : uses_) {
       if (use.is_possible) result_.arrays.push_back(use.array);
     }

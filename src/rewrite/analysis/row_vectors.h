@@ -28,6 +28,7 @@ struct RowVectors {
   int width = 1;                    // W
   int vectors = 0;                  // a lane for the whole row, kept in registers; 0: too many
   source::ExprPtr limit;            // elements of the row
+  bool is_wide = false;             // a loop over the row counts in 64 bits
   std::set<std::string> divisible;  // parameters that W has to divide, asked at run time
   std::vector<RowArray> arrays;
   const source::Block* block = nullptr;  // that the loops stand in

@@ -124,9 +124,15 @@ Block RowVectorCode::store(const RowArray& array) const {
 StmtPtr RowVectorCode::over_vectors(Block body) const {
   const ExprPtr lane = source::variable(lane_);
   if (plan_.vectors == 0) {
-    return source::counted_loop(first_, source::multiply(lane, source::integer(plan_.width)),
-                                plan_.limit, std::int64_t{plan_.width} * threads_, std::move(body),
-                                kVectorsInFlight);
+    const ScalarType counter = plan_.is_wide ? ScalarType::i64 : ScalarType::i32;
+    const ExprPtr first = source::variable(first_, counter);
+    return source::loop(
+        source::declare(source::local_variable(first_, std::string(cuda_name(counter)), counter),
+                        source::multiply(lane, source::integer(plan_.width))),
+        source::less(first, plan_.limit),
+        source::assign(first, source::AssignmentOperator::add,
+                       source::integer(std::int64_t{plan_.width} * threads_)),
+        std::move(body), kVectorsInFlight);
   }
   const ExprPtr number =
       source::add(source::multiply(source::variable(step_), source::integer(threads_)), lane);
