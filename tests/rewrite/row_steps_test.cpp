@@ -102,8 +102,35 @@ TEST(CrossThreadReduction, RefusesWhatDependsOnHowTheBestWasFound) {
                  shared("32", "1"), "different operations");
 }
 
+// Few rows along two axes are those of a flat index first.
+TEST(CrossThreadReduction, TakesRowsAlongTwoAxes) {
+  auto kernel = KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n, int p, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  int j = blockIdx.y * blockDim.y + threadIdx.y;\n  if (i < n && j < p) {\n"
+      "    float s = 0.0f;\n    for (int k = 0; k < m; ++k) s += a[(j * n + i) * m + k];\n"
+      "    for (int k = 0; k < m; ++k) b[(j * n + i) * m + k] = a[(j * n + i) * m + k] - s;\n  "
+      "}\n}",
+      "sizes: {n: 24, p: 20, m: 256}\nargs: {a: {dir: in, shape: [p, n, m]}, b: {dir: out, shape: "
+      "[p, n, m]}}\nlaunch: {block: [32, 8], grid: ['cdiv(n, bx)', 'cdiv(p, by)']}\n"
+      "tests: [{n: 5, p: 9, m: 33}, {n: 1, p: 1, m: 1}, {n: 40, p: 3, m: 128}]\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = expect_correct(**kernel, {shared("32", "4")});
+  EXPECT_EQ(state.plan.launches.front().block.y, 1U);
+  expect_correct(**kernel, {shared("128", "1")});
+}
+
 TEST(CrossThreadReduction, RefusesWithAReason) {
-  expect_refusal(*sample("matmul_guard"), shared("32", "4"), "more than one axis");
+  auto many = KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n, int m) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + "
+      "threadIdx.y;\n"
+      "  if (i >= n || j >= n) return;\n  float s = 0.0f;\n"
+      "  for (int k = 0; k < m; ++k) s += a[i * m + k] * a[j * m + k];\n  b[j * n + i] = s;\n}",
+      "sizes: {n: 512, m: 64}\nargs: {a: {dir: in, shape: [n, m]}, b: {dir: out, shape: [n, n]}}\n"
+      "launch: {block: [32, 8], grid: ['cdiv(n, bx)', 'cdiv(n, by)']}\ntests: [{n: 40, m: 33}]\n");
+  ASSERT_TRUE(many.ok()) << many.error().message;
+  expect_refusal(**many, shared("32", "4"), "more than one axis, and the grid enough threads");
   expect_refusal(*sample("saxpy_return"), shared("32", "4"), "no loop that threads could share");
   expect_refusal(*sample("window_sum"), shared("32", "4"), "only 8 iterations");
   expect_refusal(*sample("power_iterations"), shared("32", "4"), "carries a value");

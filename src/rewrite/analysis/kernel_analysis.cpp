@@ -75,6 +75,30 @@ const PlainForm& KernelAnalysis::plain() const {
   return *plain_;
 }
 
+// A state with its analysis, which refers to it.
+struct KernelAnalysis::Changed {
+  Changed(KernelState made, const KernelAnalysis& before)
+      : state(std::move(made)), analysis(state, before.problem(), before.limits()) {}
+  const KernelState state;
+  const KernelAnalysis analysis;
+};
+
+Result<const KernelAnalysis*> KernelAnalysis::after(
+    std::string_view step,
+    const std::function<Result<KernelState>(const KernelAnalysis&)>& apply) const {
+  auto found = changed_.find(step);
+  if (found == changed_.end()) {
+    using Shared = std::shared_ptr<const Changed>;
+    auto state = apply(*this);
+    Result<Shared> changed =
+        state ? Result<Shared>(std::make_shared<const Changed>(std::move(*state), *this))
+              : Result<Shared>(std::move(state).error());
+    found = changed_.emplace(step, std::move(changed)).first;
+  }
+  if (!found->second) return found->second.error();
+  return &(*found->second)->analysis;
+}
+
 void KernelAnalysis::note_reliance(KernelState& made) const {
   const bool is_rewritten = made.unit.kernel.body != state_.unit.kernel.body;
   if (is_rewritten && plain().needs_distinct_buffers) rely_on(made, kNeedsDistinctBuffers);

@@ -15,8 +15,12 @@
 #include "rewrite/forms/plain_form.h"
 #include "source/analysis.h"
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace regraph::rewrite {
 
@@ -64,8 +68,15 @@ class KernelAnalysis {
   // The body with early returns as guards, local pointers kept. Error: refused.
   [[nodiscard]] const Result<source::Block>& body_without_returns() const;
 
+  // What is to be known of the kernel that the step `step`, of no parameters, makes of this one by
+  // `apply`, which is asked once. Error: the step's.
+  [[nodiscard]] Result<const KernelAnalysis*> after(
+      std::string_view step,
+      const std::function<Result<KernelState>(const KernelAnalysis&)>& apply) const;
+
  private:
   using Form = std::unique_ptr<const KernelForm>;
+  struct Changed;
 
   const PlainForm& plain() const;
 
@@ -80,6 +91,7 @@ class KernelAnalysis {
   mutable std::optional<Result<Form>> normal_;
   mutable std::optional<Result<Form>> direct_normal_;
   mutable std::optional<Result<source::Block>> body_without_returns_;
+  mutable std::map<std::string, Result<std::shared_ptr<const Changed>>, std::less<>> changed_;
 };
 
 }  // namespace regraph::rewrite

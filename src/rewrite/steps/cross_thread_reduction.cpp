@@ -5,6 +5,8 @@
 // becomes, with T threads a row,
 //   for (c = lane; c < n; c += T) sum += ...;  sum = total of sum over the T threads
 //
+// In a block of several axes the kernel is one of flat indices first (linearize).
+//
 // Legal when a thread is known by its global index alone, so that all threads of a row can do the
 // rest of the kernel alike (stores by the first of them only), and each shared loop has no other
 // dependence between iterations than accumulators. Sums need the problem's leave to be reordered.
@@ -16,6 +18,7 @@
 #include "rewrite/analysis/row_sharing.h"
 #include "rewrite/analysis/row_vectors.h"
 #include "rewrite/analysis/thread_rows.h"
+#include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/share_rows.h"
 #include "rewrite/transform/warp_shuffle.h"
@@ -34,7 +37,8 @@ struct RowPlace {
   int rows = 0;     // a block
   RowPlan plan;
   std::optional<RowVectors> vectors;
-  Launch launch;  // afterwards
+  Launch launch;                           // afterwards
+  const KernelAnalysis* kernel = nullptr;  // whose rows they are
 };
 
 class CrossThreadReduction final : public PlacedStep<RowPlace> {
@@ -61,6 +65,21 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
  protected:
   Result<RowPlace> find(const KernelAnalysis& kernel,
                         const StepParameters& parameters) const override {
+    const auto flat = on_one_axis(kernel);
+    if (!flat) return flat.error();
+    auto place = find_in(**flat, parameters);
+    if (place) place->kernel = *flat;
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis&, const RowPlace& place) const override {
+    KernelState result = rewrite_in(*place.kernel, place);
+    place.kernel->note_reliance(result);
+    return result;
+  }
+
+ private:
+  static Result<RowPlace> find_in(const KernelAnalysis& kernel, const StepParameters& parameters) {
     RowPlace place;
     if (Status status = read(parameters, place); !status) return status.error();
     auto launch = kernel.launch();
@@ -97,7 +116,7 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
     return place;
   }
 
-  KernelState rewrite(const KernelAnalysis& kernel, const RowPlace& place) const override {
+  static KernelState rewrite_in(const KernelAnalysis& kernel, const RowPlace& place) {
     const Kernel& form = (*kernel.single_exit())->kernel;
     KernelState result = kernel.state();
     for (const auto& [loop, shared] : place.plan) {
@@ -113,7 +132,6 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
     return result;
   }
 
- private:
   static Status read(const StepParameters& parameters, RowPlace& place) {
     auto threads = integer_parameter(parameters, "threads_per_row");
     if (!threads) return threads.error();

@@ -1,11 +1,17 @@
 #include "rewrite/steps/macro_step.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace regraph::rewrite {
 
 namespace {
+
+// A quarter of what an H200 keeps in flight: beyond, threads that share rows are offered for
+// kernels of one axis alone, since products and stencils, which have two, would be offered little
+// else.
+constexpr std::uint64_t kFewThreads = 1ULL << 16;
 
 // Whether the member asks for the block that the kernel has by now, and did not have at first.
 bool has_block_by_now(const KernelAnalysis& kernel, const StepParameters& setting,
@@ -66,6 +72,26 @@ Result<std::shared_ptr<const OpenedKernel>> opened(const KernelAnalysis& kernel)
   if (auto state = apply_member(kernel, reshape, kernel))
     result = std::make_shared<const OpenedKernel>(reshape, std::move(*state), kernel);
   return result;
+}
+
+Result<const KernelAnalysis*> on_one_axis(const KernelAnalysis& kernel) {
+  const auto launch = kernel.launch();
+  if (!launch) return launch.error();
+  if ((*launch)->block.y == 1 && (*launch)->block.z == 1) return &kernel;
+  for (const Symbols& sizes : kernel.problem().bench) {
+    const auto concrete = concretise(**launch, sizes);
+    if (!concrete) return concrete.error();
+    if (concrete->grid.count() * concrete->block.count() > kFewThreads) {
+      return refuse(
+          "the block has more than one axis, and the grid enough threads with rows of their own; "
+          "linearize goes before it where it pays all the same");
+    }
+  }
+  const StepRewriter* const linearize = find_built_in_step("linearize");
+  auto flat = kernel.after(
+      linearize->id(), [&](const KernelAnalysis& before) { return linearize->apply(before, {}); });
+  if (!flat) return refuse("the block has more than one axis; linearize: " + flat.error().message);
+  return flat;
 }
 
 Result<bool> begin_with_flat_index(const KernelAnalysis& kernel, const KernelAnalysis& plain,

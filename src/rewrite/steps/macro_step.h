@@ -53,6 +53,10 @@ struct OpenedKernel {
 // The same, and by `reshape_block` where there is no shared memory and that step applies.
 [[nodiscard]] Result<std::shared_ptr<const OpenedKernel>> opened(const KernelAnalysis& kernel);
 
+// The kernel where its block has one axis; else what `linearize` makes of it, worked out once.
+// Error: refused, where there are threads enough for a row each, or with the step and its reason.
+[[nodiscard]] Result<const KernelAnalysis*> on_one_axis(const KernelAnalysis& kernel);
+
 // A step made of others. It rewrites while it looks: whether the last member applies is not known
 // before the first ones did.
 class MacroStep : public StepRewriter {
