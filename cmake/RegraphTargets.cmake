@@ -102,7 +102,7 @@ function(regraph_test NAME)
   regraph_flags(${NAME}_test)
   regraph_use_common_headers(${NAME}_test)
   gtest_discover_tests(${NAME}_test DISCOVERY_MODE PRE_TEST
-    PROPERTIES TIMEOUT 1200 LABELS "${TEST_LABELS}")
+    PROPERTIES TIMEOUT 2400 LABELS "${TEST_LABELS}")
 endfunction()
 
 # regraph_bench(NAME DEPENDS ...): one Google Benchmark program from NAME_bench.cpp.
