@@ -75,6 +75,15 @@ enum class SpecialRegister : std::uint8_t {
   total_shared_bytes,
 };
 
+// Whether it changes from block to block of a run.
+constexpr bool depends_on_block(SpecialRegister which) {
+  using S = SpecialRegister;
+  return (which >= S::ctaid_x && which <= S::ctaid_z) ||
+         (which >= S::clusterid_x && which <= S::clusterid_z) ||
+         (which >= S::cluster_ctaid_x && which <= S::cluster_ctaid_z) ||
+         which == S::cluster_ctarank;
+}
+
 // Barriers of a block are 0 to 15; the next number is that of its cluster.
 inline constexpr std::uint32_t kClusterBarrier = 16;
 

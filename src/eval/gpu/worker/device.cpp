@@ -175,6 +175,13 @@ void Device::launch(CUfunction function, const LaunchMessage& message) const {
   cluster.value.clusterDim.y = required_extent(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT);
   cluster.value.clusterDim.z = required_extent(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH);
   const auto& extents = cluster.value.clusterDim;
+  if (extents.x * extents.y * extents.z == 1) {
+    check(driver_.cuLaunchKernel(function, message.grid[0], message.grid[1], message.grid[2],
+                                 message.block[0], message.block[1], message.block[2],
+                                 message.shared_bytes, stream_, nullptr,
+                                 bytes == 0 ? nullptr : static_cast<void**>(extra)));
+    return;
+  }
   CUlaunchConfig launch = {};
   launch.gridDimX = message.grid[0];
   launch.gridDimY = message.grid[1];
@@ -185,7 +192,7 @@ void Device::launch(CUfunction function, const LaunchMessage& message) const {
   launch.sharedMemBytes = message.shared_bytes;
   launch.hStream = stream_;
   launch.attrs = &cluster;
-  launch.numAttrs = extents.x * extents.y * extents.z > 1 ? 1 : 0;
+  launch.numAttrs = 1;
   check(driver_.cuLaunchKernelEx(&launch, function, nullptr,
                                  bytes == 0 ? nullptr : static_cast<void**>(extra)));
 }
