@@ -2,7 +2,7 @@
 
     python/regraph_bench.py kernelbench FOLDER --output OUT --device h200 [--evaluations 40] [-- OPTIONS OF regraph-search]
     python/regraph_bench.py measure OUT
-    python/regraph_bench.py front FOLDER --output OUT --device h200 --llm-url http://localhost:8000/v1 --llm-model MODEL
+    python/regraph_bench.py front FOLDER|WORDS.md --output OUT --device h200 --llm-url http://localhost:8000/v1 --llm-model MODEL
     python/regraph_bench.py check PROBLEM.py ANSWER.py
 
 Exit codes: 0; 2 bad input; 4 nothing could be lowered; 5 PyTorch or ReGraph's programs are missing; 6 the language model never
@@ -22,9 +22,9 @@ import re
 import sys
 from typing import Any
 
-from regraph_torch import answers, chat, child, found, measure, problem, tables, tools
+from regraph_torch import answers, chat, child, description, found, measure, problem, tables, tools
 from regraph_torch import front as first_kernels
-from regraph_torch.errors import NOTHING_LOWERED, BadInput, Lacking, run_main
+from regraph_torch.errors import NOTHING_LOWERED, BadInput, Lacking, Refused, run_main
 
 NEVER_ANSWERED = 6
 NOT_EQUAL = 8
@@ -55,6 +55,8 @@ def problem_files(places: list[pathlib.Path], only: list[str]) -> list[pathlib.P
 
 def kernelbench(options: argparse.Namespace, further: list[str]) -> int:
     files = problem_files(options.places, options.only)
+    if words := [str(one) for one in files if one.suffix in description.SUFFIXES]:
+        raise BadInput(f"{words[0]} is no module; `front` makes one of a description")
     need_torch()
     programs = tools.find_programs(options.programs)
     if options.measure and options.most_elements:
@@ -164,10 +166,20 @@ def front(options: argparse.Namespace) -> int:
         said = f"{one.seconds * 1e6:.4g} us predicted" if one.seconds else one.message.splitlines()[0] if one.message else ""
         print(f"  answer {one.number}{f', repair {one.round}' if one.round else ''}: {one.verdict}{': ' + said if said else ''}", flush=True)
 
+    readings = description.Options(options.readings, max(options.repairs, 1), options.seed)
     for path in files:
         print(f"{path.stem}:", flush=True)
         try:
-            row = rows[path.stem] = first_kernels.work(path, options.output, programs, server, traced, wanted, tell)
+            module = path
+            if path.suffix in description.SUFFIXES:
+                module = description.module_of(path, options.output / f"{path.stem}.description", server, traced, readings)
+                print(f"  {module}: how the description was read, {readings.readings} times; see that it is what you mean", flush=True)
+            row = rows[path.stem] = first_kernels.work(module, options.output, programs, server, traced, wanted, tell)
+        except Refused as error:
+            row = rows[path.stem] = {"best": None, "reason": str(error)}
+        except chat.NoAnswer as error:
+            verdicts.append("no_answer")
+            row = rows[path.stem] = {"best": None, "reason": str(error)}
         except (OSError, UnicodeDecodeError, SyntaxError) as error:
             row = rows[path.stem] = {"best": None, "reason": f"it cannot be read: {error}"}
         print(f"  {row['best']}: an input of regraph-search" if row["best"] else f"  none: {row['reason'].splitlines()[0]}", flush=True)
@@ -215,13 +227,15 @@ def arguments() -> argparse.ArgumentParser:
     two.add_argument("--gpu", action="store_true", help="run both on the GPU, at the problem's own shapes, too")
     two.add_argument("--json", action="store_true")
     three = commands.add_parser("front", help="first kernels of a folder's problems, written by a language model and checked")
-    three.add_argument("places", nargs="+", type=pathlib.Path, metavar="FOLDER", help="folders with problems, or files")
+    three.add_argument("places", nargs="+", type=pathlib.Path, metavar="FOLDER",
+                       help="folders with problems, or files; a file .md or .txt is a description in words")
     three.add_argument("--output", type=pathlib.Path, default=pathlib.Path("regraph-front"), help="where everything is kept (default: %(default)s)")
     three.add_argument("--programs", type=pathlib.Path, help="folder with regraph-run and regraph-search (default: installed ones, PATH)")
     three.add_argument("--only", action="append", default=[], metavar="PATTERN", help="problems with such names; repeatable")
     three.add_argument("--language", choices=("cuda", "triton"), default="cuda", help="of the kernels (default: %(default)s)")
     three.add_argument("--answers", type=int, default=4, help="that are asked for (default: %(default)s)")
     three.add_argument("--repairs", type=int, default=1, help="times that one that fails is sent back (default: %(default)s)")
+    three.add_argument("--readings", type=int, default=2, help="of a description, which have to compute the same (default: %(default)s)")
     three.add_argument("--device", default="h200", help="that times are predicted for (default: %(default)s)")
     three.add_argument("--jobs", type=int, default=1, help="answers asked for and judged side by side (default: %(default)s)")
     three.add_argument("--seed", type=int, default=1)
