@@ -1,7 +1,7 @@
 #include "rewrite/ast_rewriter.h"
 
-#include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/candidate_state.h"
+#include "rewrite/step_views.h"
 #include "rewrite/steps/step_rewriter.h"
 
 #include <optional>
@@ -14,10 +14,10 @@ std::vector<StepProposal> AstRewriter::propose(const Candidate& candidate, const
   std::vector<StepProposal> proposals;
   const auto state = state_of(candidate, view_);
   if (!state) return proposals;
-  const KernelAnalysis analysis(*state, view_.problem(), limits_);
+  const StepViews views(*state, view_.problem(), limits_);
   for (const StepRewriter* step : built_in_steps()) {
     for (const StepParameters& setting : step->settings()) {
-      if (!step->match(analysis, setting)) continue;
+      if (!views.match(*step, setting)) continue;
       proposals.push_back({.step = std::string(step->id()), .parameters = setting});
     }
   }
@@ -30,8 +30,7 @@ Result<Candidate> AstRewriter::apply(const Candidate& candidate, const StepPropo
   if (step == nullptr) return refuse("the rewriter has no step '" + proposal.step + "'");
   auto state = state_of(candidate, view_);
   if (!state) return state.error();
-  auto rewritten =
-      step->apply(KernelAnalysis(*state, view_.problem(), limits_), proposal.parameters);
+  auto rewritten = StepViews(*state, view_.problem(), limits_).apply(*step, proposal.parameters);
   if (!rewritten) return rewritten.error();
   return candidate_of(std::move(*rewritten), candidate, view_);
 }
@@ -39,11 +38,11 @@ Result<Candidate> AstRewriter::apply(const Candidate& candidate, const StepPropo
 std::map<std::string, std::string> AstRewriter::refusals(const Candidate& candidate) const {
   std::map<std::string, std::string> reasons;
   const auto state = state_of(candidate, view_);
-  std::optional<KernelAnalysis> analysis;
-  if (state) analysis.emplace(*state, view_.problem(), limits_);
+  std::optional<StepViews> views;
+  if (state) views.emplace(*state, view_.problem(), limits_);
   for (const StepRewriter* step : built_in_steps()) {
     for (const StepParameters& setting : step->settings()) {
-      const Status status = state ? step->match(*analysis, setting) : Status(state.error());
+      const Status status = state ? views->match(*step, setting) : Status(state.error());
       if (status) continue;
       const StepProposal proposal{.step = std::string(step->id()), .parameters = setting};
       reasons[proposal.text()] = status.error().message;

@@ -206,5 +206,14 @@ TEST(MultiAccumulator, SplitsLoopsThatAreWrittenOut) {
   EXPECT_LT(loop - code.rfind("#pragma unroll", loop), 60u) << code;
 }
 
+// A sum that is kept once a copy in the first loop is one of each copy's own in the second, which
+// is copied as a whole.
+TEST(AttentionSteps, SumsOfOneNameAreKeptWhereTheyNeedToBe) {
+  expect_correct(*sample("attention_pointers"),
+                 {{"smem_tile", {{"copy", "vector"}, {"depth", "16"}, {"loop", "3"}}},
+                  {"async_pipeline", {{"stages", "4"}}},
+                  {"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
+}
+
 }  // namespace
 }  // namespace regraph::test

@@ -68,7 +68,7 @@ Result<rewrite::KernelState> KernelCase::apply(const rewrite::KernelState& state
                                                const StepParameters& parameters) const {
   const rewrite::StepRewriter* rewriter = rewrite::find_built_in_step(step);
   if (rewriter == nullptr) return fail(ErrorCode::not_found, "no step " + step);
-  return rewriter->apply(analysis(state), parameters);
+  return views(state).apply(*rewriter, parameters);
 }
 
 Result<CompiledKernel> KernelCase::compile(const std::string& source) const {

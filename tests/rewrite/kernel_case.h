@@ -7,6 +7,7 @@
 #include "eval/verify/verifier.h"
 #include "kernel/device_limits.h"
 #include "kernel/problem.h"
+#include "rewrite/step_views.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "support/device_limits.h"
 
@@ -32,6 +33,10 @@ class KernelCase {
                                                    const StepParameters& parameters = {}) const;
   // What the steps share at the state, which must outlive it.
   [[nodiscard]] rewrite::KernelAnalysis analysis(const rewrite::KernelState& state) const {
+    return {state, problem_, limits_};
+  }
+  // The state as the search shows it to steps; the same holds.
+  [[nodiscard]] rewrite::StepViews views(const rewrite::KernelState& state) const {
     return {state, problem_, limits_};
   }
   // Compiles the state and compares it with the original on every test size.

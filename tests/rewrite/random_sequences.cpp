@@ -85,12 +85,12 @@ std::string hidden_name(const source::Block& block, std::set<std::string> known)
 std::vector<Choice> successors(const KernelCase& kernel, const rewrite::KernelState& state,
                                StepTallies& tallies) {
   std::vector<Choice> result;
-  const rewrite::KernelAnalysis shared = kernel.analysis(state);
+  const rewrite::StepViews shared = kernel.views(state);
   for (const rewrite::StepRewriter* step : rewrite::built_in_steps()) {
     for (const StepParameters& parameters : step->settings()) {
-      const Status match = step->match(shared, parameters);
-      // On an analysis of its own: what steps share must not depend on who asked first.
-      auto next = step->apply(kernel.analysis(state), parameters);
+      const Status match = shared.match(*step, parameters);
+      // On views of its own: what steps share must not depend on who asked first.
+      auto next = kernel.views(state).apply(*step, parameters);
       EXPECT_EQ(match.ok(), next.ok()) << step->id();
       if (!match && !next) {
         EXPECT_EQ(match.error().code, next.error().code) << step->id();

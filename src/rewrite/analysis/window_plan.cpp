@@ -1,5 +1,6 @@
 #include "rewrite/analysis/window_plan.h"
 
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/neighbourhood.h"
 #include "rewrite/analysis/window_accesses.h"
 #include "rewrite/analysis/window_conditions.h"
@@ -64,6 +65,26 @@ bool has_neighbours(const WindowPlan& plan, const std::vector<WindowAccess>& acc
   });
 }
 
+// Whether the first loop goes over channels, of which a strip can be staged at a time: it is longer
+// than a strip, and moves through no array as threads do.
+bool goes_over_channels(const WindowNest& nest, std::int64_t depth,
+                        const std::vector<WindowAccess>& accesses,
+                        const source::Analysis& analysis) {
+  const WindowLoop& first = nest.loops.front();
+  const auto begin = analysis.polynomial(first.counted.first);
+  const bool is_long = first.trips && *first.trips > depth && begin && begin->is_zero();
+  if (!is_long || first.is_copy) return false;
+  return std::all_of(accesses.begin(), accesses.end(), [&](const WindowAccess& access) {
+    const auto index = analysis.polynomial(access.index);
+    const auto pitch = index ? index->coefficient(first.counted.name) : std::nullopt;
+    if (!pitch) return false;
+    return std::none_of(kAxes.begin(), kAxes.end(), [&](const char* axis) {
+      const auto stride = index->coefficient(std::string("threadIdx.") + axis);
+      return !stride || (!stride->is_zero() && *stride == *pitch);
+    });
+  });
+}
+
 }  // namespace
 
 const WindowArray* WindowPlan::array(const std::string& name) const {
@@ -76,6 +97,12 @@ Result<WindowPlan> plan_window(const KernelForm& form, const Dim3& block, const 
                                std::optional<std::int64_t> depth) {
   auto nest = find_window_nest(form.kernel, form.analysis);
   if (!nest) return nest.error();
+  const auto accesses = window_accesses(form, *nest, block, problem);
+  if (!accesses) return accesses.error();
+  if (depth && nest->strip() == nullptr &&
+      goes_over_channels(*nest, *depth, *accesses, form.analysis)) {
+    nest->loops.front().trips.reset();
+  }
   if (depth.has_value() != (nest->strip() != nullptr)) {
     return refuse(depth ? "the loops over the window have constant lengths, so all of it is staged"
                         : "the loop over '" + nest->strip()->counted.name +
@@ -86,8 +113,6 @@ Result<WindowPlan> plan_window(const KernelForm& form, const Dim3& block, const 
   plan.depth = depth.value_or(1);
   const NeighbourhoodFinder finder(form.kernel, form.analysis, block,
                                    strip_counters(plan.nest, plan.depth));
-  const auto accesses = window_accesses(form, plan.nest, block, problem);
-  if (!accesses) return accesses.error();
   if (Status status = check_thread_guards(plan.nest, form); !status) return status.error();
   if (Status status = order_window_loops(plan, *accesses, finder, form.analysis, problem); !status)
     return status.error();

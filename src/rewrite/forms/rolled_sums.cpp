@@ -37,7 +37,7 @@ constexpr std::size_t kFewestTerms = 8;
 
 // sum + a + b + ..., or fmaf(.., fmaf(.., sum)): what is added to, and each round of adding to
 // `hole`, the first to be done first.
-struct Chain {
+struct SumChain {
   ExprPtr start;
   std::vector<ExprPtr> rounds;
 };
@@ -65,8 +65,8 @@ ExprPtr first_round(const ExprPtr& start, const Expr& like, const ExprPtr& hole)
   return call;
 }
 
-Chain chain_of(ExprPtr expr, const ExprPtr& hole) {
-  Chain result;
+SumChain chain_of(ExprPtr expr, const ExprPtr& hole) {
+  SumChain result;
   const std::optional<ScalarType> type = expr->type;
   while (expr->type == type && adds(expr)) {
     ExprPtr inner;
@@ -233,7 +233,7 @@ class SumRoller final : public source::Mutator {
   bool roll_whole(const ExprPtr& expr, const std::string& name, Block& before) {
     if (!expr->type || !is_floating(*expr->type) || !adds(expr)) return false;
     const ExprPtr hole = source::variable(name, expr->type);
-    Chain chain = chain_of(expr, hole);
+    SumChain chain = chain_of(expr, hole);
     if (chain.rounds.size() + 1 < kFewestTerms) return false;
     if (roll_chain(chain, hole, name, before)) return true;
     // Of the first two terms, either may be the first.
@@ -245,7 +245,7 @@ class SumRoller final : public source::Mutator {
     return roll_chain(std::move(chain), hole, name, before);
   }
 
-  bool roll_chain(Chain chain, const ExprPtr& hole, const std::string& name, Block& before) {
+  bool roll_chain(SumChain chain, const ExprPtr& hole, const std::string& name, Block& before) {
     const ScalarType type = *hole->type;
     ExprPtr zero = neutral(type);
     const ExprPtr first = first_round(chain.start, *chain.rounds.front(), hole);

@@ -50,13 +50,14 @@ class Coarsener {
   }
 
  private:
-  // Replaces the block and thread index and the names that are kept once per copy.
-  ExprPtr renamed(const ExprPtr& expr) const {
+  // Replaces the block and thread index and the names that are kept once per copy, but for `own`.
+  ExprPtr renamed(const ExprPtr& expr, const std::set<std::string>& own) const {
     return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
       if (source::is_builtin(*node, builtin_)) return block_number(node);
       if (group_size_ > 1 && source::is_builtin(*node, thread_)) return item_number(node);
       const auto* variable = as<VariableReference>(node);
-      if (variable == nullptr || !copied_.contains(variable->name)) return std::nullopt;
+      if (variable == nullptr || !copied_.contains(variable->name) || own.contains(variable->name))
+        return std::nullopt;
       std::vector<ExprPtr> copy;
       for (const CopyLoop& loop : copies_.loops())
         copy.push_back(source::variable(loop.counter));
@@ -83,9 +84,11 @@ class Coarsener {
     return source::add(std::move(item), source::variable(copies_.loops().back().counter));
   }
 
+  // What the block declares itself is another variable than one of that name before it.
   Block renamed(const Block& block) const {
+    const std::set<std::string> own = source::declared_names(block);
     return source::rewrite_expressions(
-        block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> { return renamed(expr); });
+        block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> { return renamed(expr, own); });
   }
 
   // Blocks past the end of the grid may work on their own registers and shared memory.

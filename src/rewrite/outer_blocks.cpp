@@ -1,0 +1,356 @@
+#include "rewrite/outer_blocks.h"
+
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/size_expression.h"
+#include "rewrite/transform/names.h"
+#include "source/analysis.h"
+#include "source/build.h"
+#include "source/known_functions.h"
+#include "source/printer.h"
+#include "source/walk.h"
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace regraph::rewrite {
+
+using source::Analysis;
+using source::as;
+using source::Binary;
+using source::BinaryOperator;
+using source::Block;
+using source::Builtin;
+using source::Declaration;
+using source::Expr;
+using source::ExprPtr;
+using source::is;
+using source::Kernel;
+using source::StmtPtr;
+
+namespace {
+
+// More are no grid that anyone writes.
+constexpr std::size_t kMostFactors = 4;
+
+std::string block_index(std::size_t axis) {
+  return std::string("blockIdx.") + kAxes[axis];
+}
+
+std::string grid_extent(std::size_t axis) {
+  return std::string("gridDim.") + kAxes[axis];
+}
+
+ExprPtr without_casts(ExprPtr expr) {
+  while (const auto* cast = as<source::Cast>(expr)) {
+    if (!cast->type || is_floating(*cast->type)) break;
+    expr = cast->operand;
+  }
+  return expr;
+}
+
+bool is_builtin(const ExprPtr& expr, const std::string& name) {
+  const auto* builtin = as<Builtin>(without_casts(expr));
+  return builtin != nullptr && builtin->name == name;
+}
+
+ExprPtr in_type(ExprPtr value, std::optional<ScalarType> type, ScalarType own) {
+  if (!type || *type == own) return value;
+  return source::with_type(source::cast(std::string(cuda_name(*type)), std::move(value)), *type);
+}
+
+// With names for a block's index (`int z = blockIdx.z`) replaced by it.
+Block with_block_indices(const Kernel& kernel, const Analysis& analysis) {
+  std::map<std::string, ExprPtr> indices;
+  source::walk(kernel.body, [&](const source::Stmt& stmt) {
+    const auto* declared = as<Declaration>(stmt);
+    if (declared == nullptr || !analysis.definition(declared->variable.name)) return;
+    const auto* builtin = as<Builtin>(without_casts(declared->value));
+    if (builtin == nullptr || !builtin->name.starts_with("blockIdx.")) return;
+    indices.emplace(declared->variable.name, declared->value);
+  });
+  if (indices.empty()) return kernel.body;
+  const Block named =
+      source::rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const auto* variable = as<source::VariableReference>(expr);
+        const auto found = variable != nullptr ? indices.find(variable->name) : indices.end();
+        return found != indices.end() ? std::optional(found->second) : std::nullopt;
+      });
+  return source::rewrite_statements(named, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    const auto* declared = as<Declaration>(stmt);
+    return declared != nullptr && indices.contains(declared->variable.name) ? std::optional(Block{})
+                                                                            : std::nullopt;
+  });
+}
+
+// The factors of a product; none where it is no product of things that nothing is rounded in.
+std::vector<std::string> factors_of(const std::string& text) {
+  std::vector<std::string> factors(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth == 0 && std::string_view("+-/%").find(c) != std::string_view::npos) return {};
+    if (depth == 0 && c == '*') {
+      factors.emplace_back();
+    } else if (c != ' ' || depth > 0) {
+      factors.back() += c;
+    }
+  }
+  return factors;
+}
+
+struct Split {
+  IntegerExpression inner;
+  IntegerExpression outer;
+};
+
+// The ways to write the extent as a product.
+std::vector<Split> splits_of(const IntegerExpression& extent) {
+  std::vector<IntegerExpression> factors;
+  for (const std::string& text : factors_of(extent.text())) {
+    const auto factor = IntegerExpression::parse(text);
+    if (!factor) return {};
+    factors.push_back(*factor);
+  }
+  if (factors.empty() || factors.size() > kMostFactors) return {};
+  std::vector<Split> result;
+  for (std::size_t chosen = 1; chosen + 1 < std::size_t{1} << factors.size(); ++chosen) {
+    Split split{1, 1};
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+      IntegerExpression& part = (chosen >> i & 1) != 0 ? split.inner : split.outer;
+      part =
+          part == IntegerExpression(1) ? factors[i] : IntegerExpression::multiply(part, factors[i]);
+    }
+    result.push_back(std::move(split));
+  }
+  return result;
+}
+
+// What the kernel does with the block's index along an axis.
+class Uses {
+ public:
+  Uses(const Block& body, std::size_t axis) : index_(block_index(axis)) {
+    std::size_t mentions = 0;
+    std::size_t taken_apart = 0;
+    source::walk_expressions(body, [&](const Expr& expr) {
+      const auto* builtin = as<Builtin>(expr);
+      if (builtin != nullptr && builtin->name == index_) ++mentions;
+      if (builtin != nullptr && builtin->name == grid_extent(axis)) ++mentions;
+      const auto* binary = as<Binary>(expr);
+      if (binary == nullptr) return;
+      const bool is_index = is_builtin(binary->left, index_);
+      const bool is_quotient = binary->op == BinaryOperator::divide;
+      const bool is_known = is_index ? is_quotient || binary->op == BinaryOperator::remainder
+                                     : is_quotient && is_builtin(binary->left, grid_extent(axis));
+      if (!is_known) return;
+      ++taken_apart;
+      const ExprPtr divisor = without_casts(binary->right);
+      is_alike_ = is_alike_ && (!divisor_ || source::equal(divisor_, divisor));
+      divisor_ = divisor;
+      has_quotient_ = has_quotient_ || (is_index && is_quotient);
+    });
+    is_whole_ = mentions > taken_apart;
+  }
+
+  // By what the index is divided, and nothing else is done with it; null where that is not so.
+  [[nodiscard]] ExprPtr divisor() const {
+    return has_quotient_ && is_alike_ && !is_whole_ ? divisor_ : nullptr;
+  }
+
+ private:
+  std::string index_;
+  ExprPtr divisor_;
+  bool is_alike_ = true;
+  bool has_quotient_ = false;
+  bool is_whole_ = false;
+};
+
+bool is_division_of(const ExprPtr& expr, const std::string& index, BinaryOperator op) {
+  const auto* binary = as<Binary>(without_casts(expr));
+  return binary != nullptr && binary->op == op && is_builtin(binary->left, index);
+}
+
+// The name that the kernel's own block gives to the quotient first, and its type; else a new one.
+source::Variable named_quotient(const Kernel& kernel, const Analysis& analysis,
+                                const std::string& index) {
+  for (const StmtPtr& stmt : kernel.body) {
+    const auto* declared = as<Declaration>(stmt);
+    const bool is_it = declared != nullptr &&
+                       is_division_of(declared->value, index, BinaryOperator::divide) &&
+                       analysis.definition(declared->variable.name) && declared->variable.scalar &&
+                       !is_floating(*declared->variable.scalar) &&
+                       size_in_bytes(*declared->variable.scalar) >= size_in_bytes(ScalarType::i32);
+    if (is_it) return declared->variable;
+  }
+  source::Variable image =
+      source::local_variable(Names(kernel).fresh("outer_block"), "int", ScalarType::i32);
+  image.is_const = true;
+  return image;
+}
+
+// A symbol that is no name in the kernel but, perhaps, that of its own quotient of the grid; else
+// empty.
+std::string named_images(const IntegerExpression& images, const Kernel& kernel, std::size_t axis) {
+  std::string name = images.text();
+  if (images.symbols() != std::set<std::string>{name}) return "";
+  bool is_declared = false;
+  source::walk(kernel.body, [&](const source::Stmt& stmt) {
+    const auto* declared = as<Declaration>(stmt);
+    if (declared == nullptr || declared->variable.name != name) return;
+    is_declared = is_division_of(declared->value, grid_extent(axis), BinaryOperator::divide);
+  });
+  return is_declared || Names(kernel).fresh(name) == name ? name : "";
+}
+
+// The body with quotients as variables, which are not declared, and the remainder as the index.
+Block taken_apart(const Kernel& kernel, std::size_t axis, const source::Variable& image,
+                  const std::string& images) {
+  const Block undeclared =
+      source::rewrite_statements(kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+        const auto* declared = as<Declaration>(stmt);
+        const bool is_parameter = declared != nullptr && (declared->variable.name == image.name ||
+                                                          declared->variable.name == images);
+        return is_parameter ? std::optional(Block{}) : std::nullopt;
+      });
+  const std::string index = block_index(axis);
+  return source::rewrite_expressions(
+      undeclared, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const auto* binary = as<Binary>(expr);
+        if (binary == nullptr) return std::nullopt;
+        if (is_builtin(binary->left, grid_extent(axis)))
+          return in_type(source::variable(images), expr->type, ScalarType::i32);
+        if (!is_builtin(binary->left, index)) return std::nullopt;
+        if (binary->op == BinaryOperator::divide)
+          return in_type(source::variable(image.name, image.scalar), expr->type, *image.scalar);
+        return in_type(source::builtin(index), expr->type, ScalarType::u32);
+      });
+}
+
+bool mentions(const Block& body, const std::string& builtin_name) {
+  bool found = false;
+  source::walk_expressions(body, [&](const Expr& expr) {
+    const auto* builtin = as<Builtin>(expr);
+    found = found || (builtin != nullptr && builtin->name == builtin_name);
+  });
+  return found;
+}
+
+bool uses(const Block& body, const std::string& name) {
+  bool found = false;
+  source::walk_expressions(body, [&](const Expr& expr) {
+    const auto* variable = as<source::VariableReference>(expr);
+    found = found || (variable != nullptr && variable->name == name);
+  });
+  return found;
+}
+
+bool blocks_work_alone(const Kernel& kernel, const Analysis& analysis) {
+  if (analysis.opaque() || !analysis.calls_with_threads().empty() ||
+      !analysis.boundless_calls().empty()) {
+    return false;
+  }
+  bool has_atomics = false;
+  source::walk_expressions(kernel.body, [&](const Expr& expr) {
+    const auto* call = as<source::Call>(expr);
+    has_atomics = has_atomics || (call != nullptr && source::is_atomic(call->function));
+  });
+  return !has_atomics;
+}
+
+bool has_unknown_index(const Kernel& kernel, const Analysis& analysis) {
+  bool found = false;
+  source::walk_expressions(kernel.body, [&](const Expr& expr) {
+    const auto* element = as<source::Subscript>(expr);
+    const auto* base = element != nullptr ? source::base_variable(expr) : nullptr;
+    found = found || (base != nullptr && analysis.is_global_pointer(base->name) &&
+                      !analysis.polynomial(element->index));
+  });
+  return found;
+}
+
+bool are_equal(const ExprPtr& a, const ExprPtr& b, const Analysis& analysis) {
+  const auto first = analysis.polynomial(a);
+  const auto second = analysis.polynomial(b);
+  if (first && second) return *first == *second;
+  return source::print(a) == source::print(b);
+}
+
+}  // namespace
+
+std::optional<OuterBlocks> OuterBlocks::find(const KernelState& state) {
+  if (state.plan.launches.size() != 1) return std::nullopt;
+  const Launch& launch = state.plan.launches.front();
+  Kernel kernel = state.unit.opened_kernel();
+  const Analysis written(kernel);
+  if (!has_unknown_index(kernel, written) || !blocks_work_alone(kernel, written))
+    return std::nullopt;
+  kernel.body = with_block_indices(kernel, written);
+  const Analysis analysis(kernel);
+  for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
+    const ExprPtr divisor = Uses(kernel.body, axis).divisor();
+    if (!divisor) continue;
+    for (Split& split : splits_of(launch.grid[axis])) {
+      const ExprPtr inner = size_in_kernel(split.inner, kernel, analysis, false);
+      if (!inner || !are_equal(without_casts(inner), divisor, analysis)) continue;
+      source::Variable image = named_quotient(kernel, analysis, block_index(axis));
+      const std::string images = named_images(split.outer, kernel, axis);
+      if (images.empty() && mentions(kernel.body, grid_extent(axis))) continue;
+      KernelState alone = state;
+      alone.unit.kernel = kernel;
+      alone.unit.opened = nullptr;
+      alone.unit.kernel.body = taken_apart(kernel, axis, image, images);
+      auto& parameters = alone.unit.kernel.parameters;
+      parameters.push_back({.name = image.name, .type = image.type, .scalar = image.scalar});
+      if (!images.empty())
+        parameters.push_back({.name = images, .type = "int", .scalar = ScalarType::i32});
+      alone.plan.launches.front().grid[axis] = split.inner;
+      return OuterBlocks(std::move(alone), axis, std::move(image),
+                         {std::move(split.outer), images});
+    }
+  }
+  return std::nullopt;
+}
+
+Result<KernelState> OuterBlocks::put_back(KernelState changed) const {
+  if (changed.plan.launches.size() != 1) return refuse("the launch plan has several launches");
+  Launch& launch = changed.plan.launches.front();
+  Kernel& kernel = changed.unit.kernel;
+  std::erase_if(kernel.parameters, [&](const source::KernelParameter& one) {
+    return one.name == image_.name || one.name == images_.name;
+  });
+  if (launch.block_follows_sizes()) return refuse("the block follows the sizes");
+  const IntegerExpression blocks = launch.grid[axis_].substitute(
+      {{"bx", launch.block.x}, {"by", launch.block.y}, {"bz", launch.block.z}});
+  const Analysis analysis(kernel);
+  const ExprPtr count = size_in_kernel(blocks, kernel, analysis, false);
+  if (!count) {
+    return refuse("the number of blocks along " + std::string(kAxes[axis_]) + ", " + blocks.text() +
+                  ", is not made of the kernel's parameters");
+  }
+  const std::string name = block_index(axis_);
+  const ExprPtr index = source::builtin(name);
+  const bool is_one = blocks == IntegerExpression(1);
+  const ExprPtr place = is_one ? source::integer(0) : source::remainder(index, count);
+  kernel.body =
+      source::rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        if (is_builtin(expr, name) && is<Builtin>(expr)) return place;
+        const auto* builtin = as<Builtin>(expr);
+        if (builtin != nullptr && builtin->name == grid_extent(axis_)) return count;
+        return std::nullopt;
+      });
+  const auto quotient = [&](const ExprPtr& whole) {
+    return is_one ? whole : source::divide(whole, count);
+  };
+  if (!images_.name.empty() && uses(kernel.body, images_.name)) {
+    kernel.body.insert(
+        kernel.body.begin(),
+        source::declare_integer(images_.name, quotient(source::builtin(grid_extent(axis_)))));
+  }
+  kernel.body.insert(kernel.body.begin(), source::declare(image_, quotient(index)));
+  launch.grid[axis_] = is_one ? images_.count : IntegerExpression::multiply(images_.count, blocks);
+  return changed;
+}
+
+}  // namespace regraph::rewrite
