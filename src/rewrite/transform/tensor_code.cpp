@@ -27,6 +27,8 @@ using source::StmtPtr;
 namespace {
 
 constexpr int kStepDepth = TensorTile::kStepDepth;
+// Of tiles that are taken together: of 2, 4, 8 and 16 the fastest for 4096^3 on an H200.
+constexpr int kRows = 4;
 
 class TensorCode {
  public:
@@ -76,6 +78,26 @@ class TensorCode {
     }
   }
 
+  // Blocks that follow each other take tiles of a few rows before they go on along these, so that
+  // those that run side by side ask the L2 for the same strips.
+  void place_block() {
+    const std::size_t slow = factor(0).axis.axis > factor(1).axis.axis ? 0 : 1;
+    const char* const along_slow = kAxes[static_cast<std::size_t>(factor(slow).axis.axis)];
+    const char* const along = kAxes[static_cast<std::size_t>(factor(1 - slow).axis.axis)];
+    text_.line("const int {} = blockIdx.{} * gridDim.{} + blockIdx.{};", names_.block, along_slow,
+               along, along);
+    text_.line("const int {} = {} / ({} * gridDim.{}) * {};", names_.row, names_.block, kRows,
+               along, kRows);
+    text_.line("const int {0} = gridDim.{1} - {2} < {3} ? gridDim.{1} - {2} : {3};", names_.rows,
+               along_slow, names_.row, kRows);
+    text_.line("const int {} = {} - {} * gridDim.{};", names_.in_rows, names_.block, names_.row,
+               along);
+    text_.line("const int {} = ({} + {} % {}) * {};", names_.first[slow], names_.row,
+               names_.in_rows, names_.rows, tile_.tile[slow]);
+    text_.line("const int {} = {} / {} * {};", names_.first[1 - slow], names_.in_rows, names_.rows,
+               tile_.tile[1 - slow]);
+  }
+
   void declare() {
     declare_stages();
     text_.line("const unsigned int {} = threadIdx.x;", names_.thread);
@@ -85,10 +107,7 @@ class TensorCode {
     const int across = tile_.tile[1] / tile_.warp[1];
     text_.line("const int {} = {} / {} * {};", names_.in_warp[0], warp, across, tile_.warp[0]);
     text_.line("const int {} = {} % {} * {};", names_.in_warp[1], warp, across, tile_.warp[1]);
-    for (std::size_t i = 0; i < 2; ++i) {
-      text_.line("const int {} = blockIdx.{} * {};", names_.first[i],
-                 kAxes[static_cast<std::size_t>(factor(i).axis.axis)], tile_.tile[i]);
-    }
+    place_block();
     text_.line("const {} {} = {};", index_type(), names_.limit,
                text_of(product_.limit, product_.is_wide));
     declare_tensor_copies(text_, product_, tile_, names_);

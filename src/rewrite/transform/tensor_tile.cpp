@@ -44,7 +44,11 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
                             std::pair(&load, "load"),
                             std::pair(&set, "set"),
                             std::pair(&fill_inside, "fill_inside"),
-                            std::pair(&wanted, "is_inside")}) {
+                            std::pair(&wanted, "is_inside"),
+                            std::pair(&block, "block"),
+                            std::pair(&row, "tile_row"),
+                            std::pair(&rows, "tile_rows"),
+                            std::pair(&in_rows, "in_rows")}) {
     *name = names.fresh(stem);
   }
 }

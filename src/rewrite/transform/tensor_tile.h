@@ -42,7 +42,8 @@ struct TensorNames {
 
   std::array<std::string, 2> stages, first, in_warp, whole, inside, now, held;
   std::string tiles, thread, group, place, limit, sums, fill, stage, strip, next, inner, step, line,
-      offset, to, e, i, j, h, pair, to_tf32, into, part, load, set, fill_inside, wanted;
+      offset, to, e, i, j, h, pair, to_tf32, into, part, load, set, fill_inside, wanted, block, row,
+      rows, in_rows;
   std::string counter;  // of the product's loop
 };
 
