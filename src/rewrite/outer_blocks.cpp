@@ -1,6 +1,6 @@
 #include "rewrite/outer_blocks.h"
 
-#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/block_digits.h"
 #include "rewrite/analysis/size_expression.h"
 #include "rewrite/transform/names.h"
 #include "source/analysis.h"
@@ -34,27 +34,6 @@ namespace {
 
 // More are no grid that anyone writes.
 constexpr std::size_t kMostFactors = 4;
-
-std::string block_index(std::size_t axis) {
-  return std::string("blockIdx.") + kAxes[axis];
-}
-
-std::string grid_extent(std::size_t axis) {
-  return std::string("gridDim.") + kAxes[axis];
-}
-
-ExprPtr without_casts(ExprPtr expr) {
-  while (const auto* cast = as<source::Cast>(expr)) {
-    if (!cast->type || is_floating(*cast->type)) break;
-    expr = cast->operand;
-  }
-  return expr;
-}
-
-bool is_builtin(const ExprPtr& expr, const std::string& name) {
-  const auto* builtin = as<Builtin>(without_casts(expr));
-  return builtin != nullptr && builtin->name == name;
-}
 
 ExprPtr in_type(ExprPtr value, std::optional<ScalarType> type, ScalarType own) {
   if (!type || *type == own) return value;
@@ -128,45 +107,6 @@ std::vector<Split> splits_of(const IntegerExpression& extent) {
   return result;
 }
 
-// What the kernel does with the block's index along an axis.
-class Uses {
- public:
-  Uses(const Block& body, std::size_t axis) : index_(block_index(axis)) {
-    std::size_t mentions = 0;
-    std::size_t taken_apart = 0;
-    source::walk_expressions(body, [&](const Expr& expr) {
-      const auto* builtin = as<Builtin>(expr);
-      if (builtin != nullptr && builtin->name == index_) ++mentions;
-      if (builtin != nullptr && builtin->name == grid_extent(axis)) ++mentions;
-      const auto* binary = as<Binary>(expr);
-      if (binary == nullptr) return;
-      const bool is_index = is_builtin(binary->left, index_);
-      const bool is_quotient = binary->op == BinaryOperator::divide;
-      const bool is_known = is_index ? is_quotient || binary->op == BinaryOperator::remainder
-                                     : is_quotient && is_builtin(binary->left, grid_extent(axis));
-      if (!is_known) return;
-      ++taken_apart;
-      const ExprPtr divisor = without_casts(binary->right);
-      is_alike_ = is_alike_ && (!divisor_ || source::equal(divisor_, divisor));
-      divisor_ = divisor;
-      has_quotient_ = has_quotient_ || (is_index && is_quotient);
-    });
-    is_whole_ = mentions > taken_apart;
-  }
-
-  // By what the index is divided, and nothing else is done with it; null where that is not so.
-  [[nodiscard]] ExprPtr divisor() const {
-    return has_quotient_ && is_alike_ && !is_whole_ ? divisor_ : nullptr;
-  }
-
- private:
-  std::string index_;
-  ExprPtr divisor_;
-  bool is_alike_ = true;
-  bool has_quotient_ = false;
-  bool is_whole_ = false;
-};
-
 bool is_division_of(const ExprPtr& expr, const std::string& index, BinaryOperator op) {
   const auto* binary = as<Binary>(without_casts(expr));
   return binary != nullptr && binary->op == op && is_builtin(binary->left, index);
@@ -204,28 +144,46 @@ std::string named_images(const IntegerExpression& images, const Kernel& kernel, 
   return is_declared || Names(kernel).fresh(name) == name ? name : "";
 }
 
+// Where the names of the quotients of an axis are.
+struct Digits {
+  std::size_t axis;
+  ExprPtr divisor;         // of the outermost
+  source::Variable image;  // which that is
+  std::string images;      // the quotient of the grid
+};
+
+// What stands for the expression in the launch for one image.
+std::optional<ExprPtr> of_one_image(const ExprPtr& expr, const Digits& digits,
+                                    const Analysis& analysis) {
+  const auto* binary = as<Binary>(expr);
+  if (binary == nullptr) return std::nullopt;
+  if (is_builtin(binary->left, grid_extent(digits.axis)))
+    return in_type(source::variable(digits.images), expr->type, ScalarType::i32);
+  const std::string index = block_index(digits.axis);
+  const bool is_remainder = binary->op == BinaryOperator::remainder;
+  // A digit between: what is left of the index has no digit above it.
+  if (is_remainder && is_division_of(binary->left, index, BinaryOperator::divide))
+    return in_type(binary->left, expr->type, binary->left->type.value_or(ScalarType::u32));
+  const bool is_outer =
+      is_builtin(binary->left, index) && are_equal(binary->right, digits.divisor, analysis);
+  if (!is_outer) return std::nullopt;
+  if (is_remainder) return in_type(source::builtin(index), expr->type, ScalarType::u32);
+  return in_type(source::variable(digits.image.name, digits.image.scalar), expr->type,
+                 *digits.image.scalar);
+}
+
 // The body with quotients as variables, which are not declared, and the remainder as the index.
-Block taken_apart(const Kernel& kernel, std::size_t axis, const source::Variable& image,
-                  const std::string& images) {
+Block taken_apart(const Kernel& kernel, const Digits& digits, const Analysis& analysis) {
   const Block undeclared =
       source::rewrite_statements(kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
         const auto* declared = as<Declaration>(stmt);
-        const bool is_parameter = declared != nullptr && (declared->variable.name == image.name ||
-                                                          declared->variable.name == images);
+        const bool is_parameter =
+            declared != nullptr && (declared->variable.name == digits.image.name ||
+                                    declared->variable.name == digits.images);
         return is_parameter ? std::optional(Block{}) : std::nullopt;
       });
-  const std::string index = block_index(axis);
   return source::rewrite_expressions(
-      undeclared, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        const auto* binary = as<Binary>(expr);
-        if (binary == nullptr) return std::nullopt;
-        if (is_builtin(binary->left, grid_extent(axis)))
-          return in_type(source::variable(images), expr->type, ScalarType::i32);
-        if (!is_builtin(binary->left, index)) return std::nullopt;
-        if (binary->op == BinaryOperator::divide)
-          return in_type(source::variable(image.name, image.scalar), expr->type, *image.scalar);
-        return in_type(source::builtin(index), expr->type, ScalarType::u32);
-      });
+      undeclared, [&](const ExprPtr& expr) { return of_one_image(expr, digits, analysis); });
 }
 
 bool mentions(const Block& body, const std::string& builtin_name) {
@@ -270,13 +228,6 @@ bool has_unknown_index(const Kernel& kernel, const Analysis& analysis) {
   return found;
 }
 
-bool are_equal(const ExprPtr& a, const ExprPtr& b, const Analysis& analysis) {
-  const auto first = analysis.polynomial(a);
-  const auto second = analysis.polynomial(b);
-  if (first && second) return *first == *second;
-  return source::print(a) == source::print(b);
-}
-
 }  // namespace
 
 std::optional<OuterBlocks> OuterBlocks::find(const KernelState& state) {
@@ -288,8 +239,8 @@ std::optional<OuterBlocks> OuterBlocks::find(const KernelState& state) {
     return std::nullopt;
   kernel.body = with_block_indices(kernel, written);
   const Analysis analysis(kernel);
-  for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
-    const ExprPtr divisor = Uses(kernel.body, axis).divisor();
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const ExprPtr divisor = outer_divisor(kernel.body, axis, analysis);
     if (!divisor) continue;
     for (Split& split : splits_of(launch.grid[axis])) {
       const ExprPtr inner = size_in_kernel(split.inner, kernel, analysis, false);
@@ -300,7 +251,7 @@ std::optional<OuterBlocks> OuterBlocks::find(const KernelState& state) {
       KernelState alone = state;
       alone.unit.kernel = kernel;
       alone.unit.opened = nullptr;
-      alone.unit.kernel.body = taken_apart(kernel, axis, image, images);
+      alone.unit.kernel.body = taken_apart(kernel, {axis, divisor, image, images}, analysis);
       auto& parameters = alone.unit.kernel.parameters;
       parameters.push_back({.name = image.name, .type = image.type, .scalar = image.scalar});
       if (!images.empty())
@@ -326,7 +277,7 @@ Result<KernelState> OuterBlocks::put_back(KernelState changed) const {
   const Analysis analysis(kernel);
   const ExprPtr count = size_in_kernel(blocks, kernel, analysis, false);
   if (!count) {
-    return refuse("the number of blocks along " + std::string(kAxes[axis_]) + ", " + blocks.text() +
+    return refuse("the extent of the grid for " + block_index(axis_) + ", " + blocks.text() +
                   ", is not made of the kernel's parameters");
   }
   const std::string name = block_index(axis_);

@@ -4,9 +4,23 @@
 
 namespace regraph::rewrite {
 
+namespace {
+
+// Images, channels and a dimension of their own.
+constexpr std::size_t kMostDigits = 3;
+
+}  // namespace
+
 StepViews::StepViews(const KernelState& state, const Problem& problem, const DeviceLimits& limits)
-    : outer_(OuterBlocks::find(state)), whole_(state, problem, limits) {
-  if (outer_) alone_.emplace(outer_->inner(), problem, limits);
+    : whole_(state, problem, limits) {
+  const KernelState* seen = &state;
+  while (outer_.size() < kMostDigits) {
+    auto outer = OuterBlocks::find(*seen);
+    if (!outer) break;
+    outer_.push_back(std::move(*outer));
+    seen = &outer_.back().inner();
+  }
+  if (!outer_.empty()) alone_.emplace(outer_.back().inner(), problem, limits);
 }
 
 Status StepViews::match(const StepRewriter& step, const StepParameters& parameters) const {
@@ -19,7 +33,8 @@ Result<KernelState> StepViews::apply(const StepRewriter& step,
                                      const StepParameters& parameters) const {
   if (!alone_) return step.apply(whole_, parameters);
   auto made = step.apply(*alone_, parameters);
-  if (made) made = outer_->put_back(std::move(*made));
+  for (auto outer = outer_.rbegin(); made && outer != outer_.rend(); ++outer)
+    made = outer->put_back(std::move(*made));
   if (made) return made;
   auto otherwise = step.apply(whole_, parameters);
   return otherwise ? std::move(otherwise) : std::move(made);

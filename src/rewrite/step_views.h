@@ -11,6 +11,7 @@
 #include "rewrite/steps/step_rewriter.h"
 
 #include <optional>
+#include <vector>
 
 namespace regraph::rewrite {
 
@@ -28,8 +29,8 @@ class StepViews {
                                           const StepParameters& parameters) const;
 
  private:
-  std::optional<OuterBlocks> outer_;
-  std::optional<KernelAnalysis> alone_;  // of outer_
+  std::vector<OuterBlocks> outer_;       // each of the one before
+  std::optional<KernelAnalysis> alone_;  // of the last of outer_
   KernelAnalysis whole_;
 };
 

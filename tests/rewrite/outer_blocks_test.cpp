@@ -91,6 +91,22 @@ TEST(OuterBlocks, AConvolutionIsTiledAtAllLevels) {
   EXPECT_EQ(state.plan.launches.front().grid[2].text(), "images * cdiv(filters, 8)");
 }
 
+TEST(OuterBlocks, ThreeDigitsAreTakenApartInTurn) {
+  const auto kernel = sample("volume_filters");
+  const auto images = OuterBlocks::find(kernel->original());
+  ASSERT_TRUE(images);
+  expect_text(source::print(images->inner().unit), "int filter = blockIdx.z / (depth - 1);");
+  const auto filters = OuterBlocks::find(images->inner());
+  ASSERT_TRUE(filters);
+  expect_text(source::print(filters->inner().unit), "int z = blockIdx.z;");
+  EXPECT_EQ(filters->inner().unit.kernel.parameters.size(), 9U);
+  const auto state = expect_correct(
+      *kernel, {{"thread_coarsen", {{"axis", "y"}, {"factor", "4"}, {"order", "contiguous"}}},
+                {"thread_coarsen", {{"axis", "z"}, {"factor", "2"}}},
+                {"window_tile", {{"depth", "all"}}}});
+  EXPECT_TRUE(OuterBlocks::find(state));
+}
+
 TEST(OuterBlocks, AStripOfChannelsIsStagedWhereTheirNumberIsConstant) {
   const auto kernel = sample("few_channels");
   for (const char* depth : {"2", "4"}) {
