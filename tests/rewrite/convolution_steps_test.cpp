@@ -99,6 +99,10 @@ TEST(WindowTile, InfiniteFactorsAreSkippedWhereTheyWere) {
   ASSERT_NE(divided, nullptr);
   expect_correct(*divided, {tile("all")});
   expect_correct(*divided, {coarsen("x", "4", "grouped"), tile("all")});
+  expect_correct(*divided, {coarsen("x", "8", "grouped"),
+                            {"branch_hoist", {{"form", "split"}}},
+                            {"scalar_replacement", {{"rows", "all"}}},
+                            tile("all")});
 }
 
 TEST(WindowTile, RefusesWithAReason) {

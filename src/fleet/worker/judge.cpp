@@ -6,6 +6,7 @@
 #include "session/session.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <unistd.h>
@@ -29,12 +30,27 @@ std::vector<std::string> files_of(const Manifest& manifest) {
   return files;
 }
 
+// Of the buffers that all launches have, at the largest of the problem's sizes.
+std::uint64_t buffer_bytes(const Problem& problem) {
+  std::uint64_t most = 0;
+  for (const Symbols& symbols : problem.bench) {
+    std::uint64_t bytes = 0;
+    for (const Argument& argument : problem.arguments) {
+      const auto count = argument.element_count(symbols);
+      if (count) bytes += static_cast<std::uint64_t>(*count) * size_in_bytes(argument.type);
+    }
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
 }  // namespace
 
 struct Judge::State {
   struct Open {
     Hash128 id;
     std::unique_ptr<Session> session;
+    std::uint64_t gpu_bytes = 0;  // 0: nothing is measured
   };
 
   State(Installation at, int most_threads, std::filesystem::path folder)
@@ -66,14 +82,27 @@ struct Judge::State {
     auto description = read_problem_text(text);
     if (!description) return std::move(description).error();
     if (Status allowed = may_open(*description); !allowed) return std::move(allowed).error();
-    // Before another one takes memory on a GPU.
-    std::erase_if(open, [](const Open& one) { return one.session->measures(); });
+    // How large it is is known once it is open: large ones go before it takes memory on a GPU.
+    make_room(kMeasuredBytes / 2);
     auto session = Session::reopen(*description, installation, cancellation);
     if (!session) return fail(ErrorCode::internal, session.error().message);
     (*session)->limit_threads(threads);
+    const std::uint64_t bytes = (*session)->measures() ? buffer_bytes((*session)->problem()) : 0;
+    make_room(bytes < kMeasuredBytes ? kMeasuredBytes - bytes : 0);
     if (open.size() >= kOpenProblems) open.pop_back();
-    open.push_front({id, std::move(*session)});
+    open.push_front({id, std::move(*session), bytes});
     return open.front().session.get();
+  }
+
+  // Closes problems, those first that were used longest ago, until the buffers of the measured ones
+  // have no more bytes.
+  void make_room(std::uint64_t bytes) {
+    std::uint64_t used = 0;
+    std::erase_if(open, [&](const Open& one) {
+      const bool fits = one.gpu_bytes == 0 || used + one.gpu_bytes <= bytes;
+      if (fits) used += one.gpu_bytes;
+      return !fits;
+    });
   }
 
   const Installation installation;

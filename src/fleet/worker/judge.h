@@ -6,6 +6,7 @@
 #include "session/installation.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -16,9 +17,13 @@ namespace regraph::fleet {
 // Not thread-safe.
 class Judge {
  public:
-  // Problems kept open; the one that was used longest ago goes first. Of those that are measured
-  // only one, as they fill a GPU's memory.
+  // Problems kept open; the one that was used longest ago goes first. Several searches take turns
+  // on a GPU, and opening a problem that is measured takes seconds: it is compiled, and the
+  // original is timed.
   static constexpr std::size_t kOpenProblems = 4;
+  // Of the buffers of those that are measured together. Each has some copies of its own, and a GPU
+  // has several judges; a single problem may have more.
+  static constexpr std::uint64_t kMeasuredBytes = std::uint64_t{1} << 30;
 
   // `threads`: that one evaluation may use. `files`: the only folder that problems may have data
   // from; empty: none.

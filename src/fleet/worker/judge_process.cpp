@@ -1,9 +1,7 @@
 #include "fleet/worker/judge_process.h"
 
-#include "fleet/worker/judge.h"
 #include "fleet/worker/judge_request.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace regraph::fleet {
@@ -17,10 +15,9 @@ Result<EvaluationAnswer> JudgeProcess::ask(const std::string& problem, const Has
     if (!started) return std::move(started).error();
     process_.emplace(*std::move(started));
   }
-  const bool is_open = std::ranges::find(open_, problem_id) != open_.end();
-  std::erase(open_, problem_id);
-  open_.push_front(problem_id);
-  if (open_.size() > Judge::kOpenProblems) open_.pop_back();
+  // Others may be open still, or closed because a larger one needed room.
+  const bool is_open = last_ == problem_id;
+  last_ = problem_id;
   const double seconds = wall_seconds * limits_.turns + limits_.margin_seconds +
                          (is_open ? 0.0 : limits_.opening_seconds);
   const auto said = process_->ask(judge_request({problem, evaluation}), seconds, cancellation);
@@ -35,7 +32,7 @@ Result<EvaluationAnswer> JudgeProcess::ask(const std::string& problem, const Has
 
 void JudgeProcess::forget() {
   process_.reset();
-  open_.clear();
+  last_.reset();
 }
 
 }  // namespace regraph::fleet

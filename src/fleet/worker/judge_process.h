@@ -8,7 +8,6 @@
 #include "base/spawn.h"
 #include "fleet/evaluation_job.h"
 
-#include <deque>
 #include <optional>
 #include <string>
 
@@ -16,7 +15,7 @@ namespace regraph::fleet {
 
 struct JudgeLimits {
   double margin_seconds = 30.0;    // beyond the evaluation's own limit before it counts as hung
-  double opening_seconds = 300.0;  // and more where it has a problem to open first
+  double opening_seconds = 300.0;  // and more where it may have a problem to open first
   int turns = 1;  // that may pass before it is its own, e.g. of those that share a GPU
 };
 
@@ -39,7 +38,7 @@ class JudgeProcess {
   SpawnRequest program_;
   JudgeLimits limits_;
   std::optional<ServiceProcess> process_;
-  std::deque<Hash128> open_;  // as Judge has them
+  std::optional<Hash128> last_;  // the problem that it was asked about last
 };
 
 }  // namespace regraph::fleet

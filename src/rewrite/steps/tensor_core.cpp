@@ -46,12 +46,12 @@ int architecture_number(const std::string& architecture) {
 class TensorCore final : public PlacedStep<TensorPlace> {
  public:
   std::string_view id() const override { return "tensor_core"; }
-  // Two blocks of 128x128 on a multiprocessor hide each other's waits; larger tiles ask less of the
-  // L2, smaller ones are for where there would be too few blocks.
+  // The first is the fastest for 4096^3 on an H200. Two blocks of 128x128 on a multiprocessor hide
+  // each other's waits; smaller tiles are for where there would be too few blocks.
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const auto& [tile, depth, stages, fragments] :
-         {std::tuple("128x128", "32", "3", "1"), std::tuple("256x128", "32", "3", "2"),
+         {std::tuple("256x128", "32", "3", "2"), std::tuple("128x128", "32", "3", "1"),
           std::tuple("256x128", "32", "3", "1"), std::tuple("256x128", "16", "4", "1"),
           std::tuple("128x256", "16", "4", "1"), std::tuple("128x128", "16", "3", "1"),
           std::tuple("64x64", "16", "4", "1"), std::tuple("64x64", "32", "3", "1")}) {
