@@ -2,12 +2,12 @@
 
 #include "fleet/problem_text.h"
 #include "fleet/worker/judge_request.h"
+#include "fleet/worker/open_problems.h"
 #include "kernel/manifest.h"
 #include "session/session.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <unistd.h>
 #include <utility>
@@ -47,12 +47,6 @@ std::uint64_t buffer_bytes(const Problem& problem) {
 }  // namespace
 
 struct Judge::State {
-  struct Open {
-    Hash128 id;
-    std::unique_ptr<Session> session;
-    std::uint64_t gpu_bytes = 0;  // 0: nothing is measured
-  };
-
   State(Installation at, int most_threads, std::filesystem::path folder)
       : installation(std::move(at)), threads(most_threads), files(std::move(folder)) {}
 
@@ -74,41 +68,22 @@ struct Judge::State {
   // The session of a problem, opened where it is not.
   Result<Session*> session_of(std::string_view text, const Cancellation& cancellation) {
     const Hash128 id = hash_text(text);
-    const auto found = std::ranges::find(open, id, &Open::id);
-    if (found != open.end()) {
-      std::rotate(open.begin(), found, found + 1);
-      return open.front().session.get();
-    }
+    if (Session* const found = open.find(id)) return found;
     auto description = read_problem_text(text);
     if (!description) return std::move(description).error();
     if (Status allowed = may_open(*description); !allowed) return std::move(allowed).error();
-    // How large it is is known once it is open: large ones go before it takes memory on a GPU.
-    make_room(kMeasuredBytes / 2);
+    open.expect_another();
     auto session = Session::reopen(*description, installation, cancellation);
     if (!session) return fail(ErrorCode::internal, session.error().message);
     (*session)->limit_threads(threads);
     const std::uint64_t bytes = (*session)->measures() ? buffer_bytes((*session)->problem()) : 0;
-    make_room(bytes < kMeasuredBytes ? kMeasuredBytes - bytes : 0);
-    if (open.size() >= kOpenProblems) open.pop_back();
-    open.push_front({id, std::move(*session), bytes});
-    return open.front().session.get();
-  }
-
-  // Closes problems, those first that were used longest ago, until the buffers of the measured ones
-  // have no more bytes.
-  void make_room(std::uint64_t bytes) {
-    std::uint64_t used = 0;
-    std::erase_if(open, [&](const Open& one) {
-      const bool fits = one.gpu_bytes == 0 || used + one.gpu_bytes <= bytes;
-      if (fits) used += one.gpu_bytes;
-      return !fits;
-    });
+    return open.add(id, std::move(*session), bytes);
   }
 
   const Installation installation;
   const int threads;
   const std::filesystem::path files;
-  std::deque<Open> open;  // the one that was used last in front
+  OpenProblems<Session> open{kOpenProblems, kMeasuredBytes};
 };
 
 Judge::Judge(Installation installation, int threads, std::filesystem::path files)
