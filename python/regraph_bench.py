@@ -20,6 +20,7 @@ import os
 import pathlib
 import re
 import sys
+import time
 from typing import Any
 
 from regraph_torch import answers, chat, child, description, found, measure, problem, tables, tools
@@ -53,6 +54,16 @@ def problem_files(places: list[pathlib.Path], only: list[str]) -> list[pathlib.P
                                            for part in re.split(r"(\d+)", one.stem) if part])
 
 
+def ending(options: argparse.Namespace) -> float:
+    """When no further problem is begun, by time.monotonic."""
+    return time.monotonic() + (options.stop_after or float("inf"))
+
+
+def left_out(count: int) -> None:
+    if count:
+        print(f"\n{count} problems were not begun within --stop-after")
+
+
 def kernelbench(options: argparse.Namespace, further: list[str]) -> int:
     files = problem_files(options.places, options.only)
     if words := [str(one) for one in files if one.suffix in description.SUFFIXES]:
@@ -75,7 +86,11 @@ def kernelbench(options: argparse.Namespace, further: list[str]) -> int:
                 "most_elements": options.most_elements, "measured": options.measure}
     done: dict[pathlib.Path, dict[str, Any]] = {}
 
-    def one_problem(path: pathlib.Path) -> dict[str, Any]:
+    end = ending(options)
+
+    def one_problem(path: pathlib.Path) -> dict[str, Any] | None:
+        if time.monotonic() > end:
+            return None
         row = problem.work(path, options.output, programs, wanted)
         if options.measure and row["stage"] in ("agrees", "searched"):
             row["pytorch"] = measure.pytorch_times(path, options.output / path.stem / "pytorch", options.mode, limits)
@@ -85,10 +100,13 @@ def kernelbench(options: argparse.Namespace, further: list[str]) -> int:
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         started = {pool.submit(one_problem, path): path for path in files}
         for ended in concurrent.futures.as_completed(started):
-            row = done[started[ended]] = ended.result()
+            if (row := ended.result()) is None:
+                continue
+            done[started[ended]] = row
             print(f"{row['problem']}: {tables.STAGES[row['stage']]}{': ' + row['reason'] if row.get('reason') else ''}", flush=True)
             rows = [done[path] for path in files if path in done]
             tables.write(rows, options.output, settings)
+    left_out(len(files) - len(rows))
     print("\n" + tables.markdown(rows).split("\n", 1)[0])
     print(f"{options.output}/results.md, {options.output}/results.json")
     if not any("kernel" in row for row in rows):
@@ -117,7 +135,11 @@ def measure_found(options: argparse.Namespace, further: list[str]) -> int:
     if not chosen:
         raise BadInput(f"{options.output}: nothing there was searched and has yet to be measured")
 
+    end = ending(options)
+
     def one_problem(row: dict[str, Any]) -> None:
+        if time.monotonic() > end:
+            return
         row["measured"] = found.judge(programs, options.output / row["problem"], wanted)
         if not on_gpu:
             return
@@ -133,11 +155,14 @@ def measure_found(options: argparse.Namespace, further: list[str]) -> int:
         for ended in concurrent.futures.as_completed(started):
             ended.result()
             row = started[ended]
+            if "measured" not in row:
+                continue
             tables.write(rows, options.output, content["settings"])
             print(tables.measured_line(row), flush=True)
+    left_out(sum("measured" not in row for row in chosen))
     print("\n" + tables.markdown(rows).split("\n", 1)[0])
     print(f"{options.output}/results.md, {options.output}/results.json")
-    return 0 if all("seconds" in row["measured"] for row in chosen) else NOT_EQUAL
+    return 0 if all("seconds" in row.get("measured", {}) for row in chosen) else NOT_EQUAL
 
 
 def server_of(options: argparse.Namespace) -> chat.Server:
@@ -219,6 +244,7 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--most-elements", type=int, default=0, metavar="N",
                      help="search at sizes halved until no buffer has more elements; 0 (default): the problem's own")
     one.add_argument("--jobs", type=int, default=1, help="problems worked on side by side (default: %(default)s)")
+    one.add_argument("--stop-after", type=float, default=0, metavar="SECONDS", help="begin no further problem then; what was done is kept")
     one.add_argument("--measure", action="store_true", help="with a GPU: time PyTorch, too, and table fast_p")
     two = commands.add_parser("check", help="is ModelNew of ANSWER.py the Model of PROBLEM.py?")
     two.add_argument("problem", type=pathlib.Path, metavar="PROBLEM.py")
@@ -256,6 +282,8 @@ def arguments() -> argparse.ArgumentParser:
     four.add_argument("--device", default="", help="for regraph-score (default: the GPU that is here)")
     four.add_argument("--jobs", type=int, default=1, help="problems worked on side by side; the GPU is one's alone while it is timed (default: %(default)s)")
     four.add_argument("--seconds", type=int, default=600, help="a problem may take (default: %(default)s)")
+    four.add_argument("--stop-after", type=float, default=0, metavar="SECONDS",
+                      help="begin no further problem then; another run goes on with those that are left")
     four.add_argument("--again", action="store_true", help="also what is measured already")
     for parser_of, mode, seeds in ((one, "eval", 3), (two, "train", 3), (three, "eval", 2)):
         parser_of.add_argument("--mode", choices=("eval", "train"), default=mode,

@@ -1,6 +1,8 @@
 """Problems in KernelBench's form: everything that needs no PyTorch, and what does where it is there."""
 
 import array
+import contextlib
+import io
 import json
 import math
 import os
@@ -242,6 +244,30 @@ class Found(unittest.TestCase):
             spoilt = found.judge(programs, folder, found.Options(2, 300, ("--device", "h200", "--evaluator", "model")))
             self.assertNotEqual(spoilt["candidates"][0]["verdict"], "correct")
             self.assertEqual(spoilt["file"], "finalists/0.cu")
+
+    def test_no_problem_is_begun_too_late_and_the_next_run_goes_on(self):
+        made = lowered(traces.softmax, {"rows": 64, "columns": 512}, {"rows": 7, "columns": 29})
+        with tempfile.TemporaryDirectory() as name:
+            output = pathlib.Path(name)
+            rows = []
+            for problem_name in ("1_first", "2_second"):
+                folder = output / problem_name
+                (folder / "search").mkdir(parents=True)
+                (folder / "kernel.cu").write_text(made.source)
+                (folder / "kernel.regraph.yaml").write_text(made.manifest)
+                (folder / "search" / "result.json").write_text('{"status": "no_improvement"}')
+                rows.append({"problem": problem_name, "stage": "searched", "file": "", "kernel": "", "search": {"speedup": 1.0, "seconds": 1e-6, "naive_seconds": 1e-6, "method": "predicted", "steps": []}, "sizes": {}, "searched_sizes": {}})
+            (output / "results.json").write_text(json.dumps({"settings": {"mode": "eval"}, "problems": rows}))
+            command = ["measure", name, "--programs", str(PROGRAMS), "--evaluator", "model", "--device", "h200"]
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                late = regraph_bench.measure_found(regraph_bench.arguments().parse_args([*command, "--stop-after", "1e-9"]), [])
+            self.assertEqual(late, regraph_bench.NOT_EQUAL)
+            self.assertIn("2 problems were not begun", said.getvalue())
+            with contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(regraph_bench.measure_found(regraph_bench.arguments().parse_args(command), []), 0)
+            measured = json.loads((output / "results.json").read_text())["problems"]
+            self.assertTrue(all(one["measured"]["seconds"] > 0 for one in measured))
 
     def test_folders_of_no_benchmark_are_bad_input(self):
         with tempfile.TemporaryDirectory() as name, self.assertRaises(BadInput):
