@@ -1,6 +1,11 @@
 // Matrix products on tensor cores.
 #include "rewrite/step_checks.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
 namespace regraph::test {
 namespace {
 
@@ -62,6 +67,42 @@ TEST(TensorCore, TakesTilesOfAllSizes) {
     SCOPED_TRACE(step.parameters.at("tile") + ' ' + step.parameters.at("depth"));
     expect_correct(**kernel, {step});
   }
+}
+
+TEST(TensorCore, RoundsByAMultiplicationToo) {
+  auto kernel = product(kRows, kColumns, kGranted);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  Application step = ahead("128x128", "16");
+  step.parameters["rounding"] = "scaled";
+  const auto state = expect_correct(**kernel, {step});
+  EXPECT_EQ(source::print(state.unit).find("cvt."), std::string::npos);
+  step.parameters["rounding"] = "up";
+  const auto result = (*kernel)->apply((*kernel)->original(), "tensor_core", step.parameters);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::invalid_argument);
+}
+
+// What the multiplication by which factors are rounded is chosen for.
+TEST(TensorCore, TheScaleRoundsWithoutBias) {
+  constexpr double kScale = 1.00033845;
+  constexpr int kSamples = 1 << 20;
+  constexpr double kUnit = 1.0 / 2048;
+  double sum = 0.0;
+  double worst = 0.0;
+  const auto cut = [](double value) {
+    const float scaled = static_cast<float>(value) * static_cast<float>(kScale);
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) & 0xffffe000U);
+  };
+  for (int sample = 0; sample < kSamples; ++sample) {
+    const double value = static_cast<float>(1.0 + (sample + 0.5) / kSamples);
+    const double error = cut(value) / value - 1.0;
+    sum += error;
+    worst = std::max(worst, std::abs(error));
+  }
+  EXPECT_LT(std::abs(sum / kSamples), 0.01 * kUnit);
+  EXPECT_LT(worst, 1.32 * kUnit);
+  for (int number = 0; number <= 2048; ++number)
+    EXPECT_EQ(cut(number), static_cast<float>(number));
 }
 
 TEST(TensorCore, AsksForSharedMemoryBeyondStaticArrays) {

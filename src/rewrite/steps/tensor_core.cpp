@@ -58,6 +58,8 @@ class TensorCore final : public PlacedStep<TensorPlace> {
       result.push_back({{"input", "tf32"}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
       if (fragments == std::string_view("2")) result.back()["fragments"] = fragments;
     }
+    result.push_back(result.front());
+    result.back()["rounding"] = "scaled";
     return result;
   }
 
@@ -83,6 +85,10 @@ class TensorCore final : public PlacedStep<TensorPlace> {
       return fail(ErrorCode::invalid_argument,
                   "'fragments' must be 1, or 2 where 'depth' is 16 or 32");
     }
+    const auto rounding = parameters.find("rounding");
+    const bool is_scaled = rounding != parameters.end() && rounding->second == "scaled";
+    if (rounding != parameters.end() && !is_scaled && rounding->second != "nearest")
+      return fail(ErrorCode::invalid_argument, "'rounding' must be nearest or scaled");
     const auto shape = shape_of(*tile);
     if (!shape || (*depth != 8 && *depth != 16 && *depth != 32) || *stages < 2 ||
         *stages > kMostStages) {
@@ -102,6 +108,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     place.tile.depth = *depth;
     place.tile.stages = *stages;
     place.tile.ahead = fragments == 2;
+    place.tile.scaled = is_scaled;
     if (Status status = lay_out(*shape, place, kernel); !status) return status.error();
     return place;
   }

@@ -23,6 +23,8 @@ struct TensorTile {
   // Fragments are loaded a step ahead, across strips too, and a strip's copies are begun in parts
   // between the products; `depth` is an even number of steps then.
   bool ahead = false;
+  // Factors are rounded by a multiplication (TensorCode::define_rounding).
+  bool scaled = false;
 
   static constexpr int kStepDepth = 8;  // of one instruction
 
