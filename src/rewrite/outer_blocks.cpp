@@ -1,11 +1,14 @@
 #include "rewrite/outer_blocks.h"
 
 #include "rewrite/analysis/block_digits.h"
+#include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/size_expression.h"
 #include "rewrite/transform/names.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/known_functions.h"
+#include "source/match.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
@@ -26,7 +29,6 @@ using source::Builtin;
 using source::Declaration;
 using source::Expr;
 using source::ExprPtr;
-using source::is;
 using source::Kernel;
 using source::StmtPtr;
 
@@ -186,24 +188,6 @@ Block taken_apart(const Kernel& kernel, const Digits& digits, const Analysis& an
       undeclared, [&](const ExprPtr& expr) { return of_one_image(expr, digits, analysis); });
 }
 
-bool mentions(const Block& body, const std::string& builtin_name) {
-  bool found = false;
-  source::walk_expressions(body, [&](const Expr& expr) {
-    const auto* builtin = as<Builtin>(expr);
-    found = found || (builtin != nullptr && builtin->name == builtin_name);
-  });
-  return found;
-}
-
-bool uses(const Block& body, const std::string& name) {
-  bool found = false;
-  source::walk_expressions(body, [&](const Expr& expr) {
-    const auto* variable = as<source::VariableReference>(expr);
-    found = found || (variable != nullptr && variable->name == name);
-  });
-  return found;
-}
-
 bool blocks_work_alone(const Kernel& kernel, const Analysis& analysis) {
   if (analysis.opaque() || !analysis.calls_with_threads().empty() ||
       !analysis.boundless_calls().empty()) {
@@ -239,7 +223,7 @@ std::optional<OuterBlocks> OuterBlocks::find(const KernelState& state) {
     return std::nullopt;
   kernel.body = with_block_indices(kernel, written);
   const Analysis analysis(kernel);
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+  for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
     const ExprPtr divisor = outer_divisor(kernel.body, axis, analysis);
     if (!divisor) continue;
     for (Split& split : splits_of(launch.grid[axis])) {
@@ -247,7 +231,7 @@ std::optional<OuterBlocks> OuterBlocks::find(const KernelState& state) {
       if (!inner || !are_equal(without_casts(inner), divisor, analysis)) continue;
       source::Variable image = named_quotient(kernel, analysis, block_index(axis));
       const std::string images = named_images(split.outer, kernel, axis);
-      if (images.empty() && mentions(kernel.body, grid_extent(axis))) continue;
+      if (images.empty() && analysis.uses_builtin(grid_extent(axis))) continue;
       KernelState alone = state;
       alone.unit.kernel = kernel;
       alone.unit.opened = nullptr;
@@ -286,15 +270,14 @@ Result<KernelState> OuterBlocks::put_back(KernelState changed) const {
   const ExprPtr place = is_one ? source::integer(0) : source::remainder(index, count);
   kernel.body =
       source::rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        if (is_builtin(expr, name) && is<Builtin>(expr)) return place;
-        const auto* builtin = as<Builtin>(expr);
-        if (builtin != nullptr && builtin->name == grid_extent(axis_)) return count;
+        if (source::is_builtin(*expr, name)) return place;
+        if (source::is_builtin(*expr, grid_extent(axis_))) return count;
         return std::nullopt;
       });
   const auto quotient = [&](const ExprPtr& whole) {
     return is_one ? whole : source::divide(whole, count);
   };
-  if (!images_.name.empty() && uses(kernel.body, images_.name)) {
+  if (!images_.name.empty() && is_mentioned(kernel.body, images_.name)) {
     kernel.body.insert(
         kernel.body.begin(),
         source::declare_integer(images_.name, quotient(source::builtin(grid_extent(axis_)))));

@@ -69,6 +69,9 @@ TEST(TensorCore, TakesTilesOfAllSizes) {
   }
 }
 
+// By which factors are multiplied with rounding=scaled.
+constexpr const char* kScale = "1.00033845";
+
 TEST(TensorCore, RoundsByAMultiplicationToo) {
   auto kernel = product(kRows, kColumns, kGranted);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
@@ -76,21 +79,23 @@ TEST(TensorCore, RoundsByAMultiplicationToo) {
   step.parameters["rounding"] = "scaled";
   const auto state = expect_correct(**kernel, {step});
   EXPECT_EQ(source::print(state.unit).find("cvt."), std::string::npos);
+  EXPECT_NE(source::print(state.unit).find("value * " + std::string(kScale) + "f"),
+            std::string::npos);
   step.parameters["rounding"] = "up";
   const auto result = (*kernel)->apply((*kernel)->original(), "tensor_core", step.parameters);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, ErrorCode::invalid_argument);
 }
 
-// What the multiplication by which factors are rounded is chosen for.
+// What that number is chosen for.
 TEST(TensorCore, TheScaleRoundsWithoutBias) {
-  constexpr double kScale = 1.00033845;
+  const float scale = std::stof(kScale);
   constexpr int kSamples = 1 << 20;
   constexpr double kUnit = 1.0 / 2048;
   double sum = 0.0;
   double worst = 0.0;
-  const auto cut = [](double value) {
-    const float scaled = static_cast<float>(value) * static_cast<float>(kScale);
+  const auto cut = [scale](double value) {
+    const float scaled = static_cast<float>(value) * scale;
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) & 0xffffe000U);
   };
   for (int sample = 0; sample < kSamples; ++sample) {

@@ -46,8 +46,9 @@ int architecture_number(const std::string& architecture) {
 class TensorCore final : public PlacedStep<TensorPlace> {
  public:
   std::string_view id() const override { return "tensor_core"; }
-  // The first is the fastest for 4096^3 on an H200. Two blocks of 128x128 on a multiprocessor hide
-  // each other's waits; smaller tiles are for where there would be too few blocks.
+  // The first was the fastest of these for 4096^3 on an H200; with rounding=scaled it was not
+  // timed. Two blocks of 128x128 on a multiprocessor hide each other's waits; smaller tiles are for
+  // where there would be too few blocks.
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const auto& [tile, depth, stages, fragments] :

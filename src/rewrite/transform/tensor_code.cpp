@@ -27,7 +27,8 @@ using source::StmtPtr;
 namespace {
 
 constexpr int kStepDepth = TensorTile::kStepDepth;
-// Of tiles that are taken together: of 2, 4, 8 and 16 the fastest for 4096^3 on an H200.
+// Of tiles that are taken together. For 4096^3 on an H200 2 to 16 differed by half a percent, and
+// one was slower.
 constexpr int kRows = 4;
 constexpr const char* kScale = "1.00033845f";
 
