@@ -1,4 +1,4 @@
-// Convolutions of several images, whose blocks are numbered by two or three things at once.
+// Convolutions of several images, whose blocks are numbered by two things at once.
 #include "rewrite/sample_kernels.h"
 
 namespace regraph::test {
@@ -64,36 +64,6 @@ args:
   out: {dir: out, shape: [images, 24, "(extent - 3) / 2 + 1", "(extent - 3) / 2 + 1"]}
 launch: {block: [32, 8], grid: ["cdiv((extent - 3) / 2 + 1, bx)", "cdiv((extent - 3) / 2 + 1, by)", "images * 24"]}
 tests: [{images: 2, extent: 21}, {images: 3, extent: 70}]
-assume: {noalias: true, reassociate: true}
-)~"},
-      // Blocks are numbered by three things.
-      {"volume_filters", R"~(
-__global__ void filters(const float* in, const float* weights, float* out, int filters, int depth, int extent) {
-  int x = blockIdx.x * blockDim.x + threadIdx.x;
-  int y = blockIdx.y * blockDim.y + threadIdx.y;
-  int image = blockIdx.z / (filters * (depth - 1));
-  int filter = blockIdx.z / (depth - 1) % filters;
-  int z = blockIdx.z % (depth - 1);
-  if (y < extent - 2 && x < extent - 2) {
-    float sum = 0.0f;
-    for (int k = 0; k < 2; ++k) {
-      for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) {
-          sum += in[((image * depth + z + k) * extent + y + i) * extent + x + j] * weights[((filter * 2 + k) * 3 + i) * 3 + j];
-        }
-      }
-    }
-    out[(((image * filters + filter) * (depth - 1) + z) * (extent - 2) + y) * (extent - 2) + x] = sum;
-  }
-})~",
-       R"~(
-sizes: {images: 3, filters: 8, depth: 9, extent: 66}
-args:
-  in: {dir: in, shape: [images, depth, extent, extent]}
-  weights: {dir: in, shape: [filters, 2, 3, 3]}
-  out: {dir: out, shape: [images, filters, depth - 1, extent - 2, extent - 2]}
-launch: {block: [32, 8], grid: ["cdiv(extent - 2, bx)", "cdiv(extent - 2, by)", "images * filters * (depth - 1)"]}
-tests: [{images: 2, filters: 3, depth: 5, extent: 21}, {images: 2, filters: 2, depth: 3, extent: 40}]
 assume: {noalias: true, reassociate: true}
 )~"},
   };
