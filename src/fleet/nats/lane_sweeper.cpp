@@ -36,11 +36,11 @@ Result<json> messages_of(NatsSession& session, const std::string& lane,
   return object_in(info->content, "state");
 }
 
-// Of the messages that were there, those that still are.
-json stayed(const json& before, const json& after) {
-  const json& now = object_in(after, "subjects");
+// Of the subjects there were, those that are in the later state, too.
+json stayed(const json& subjects, const json& state) {
+  const json& now = object_in(state, "subjects");
   json both = json::object();
-  for (const auto& [subject, count] : object_in(before, "subjects").items())
+  for (const auto& [subject, count] : subjects.items())
     if (now.contains(subject)) both[subject] = count;
   return both;
 }
@@ -53,18 +53,18 @@ bool has_none(const json& consumer) {
 
 // Whether one of these messages is there for good although the consumer is past it. One that was
 // acknowledged goes a moment later, so that one look does not show it.
-Result<bool> stays_behind(NatsSession& session, const std::string& lane, json messages,
+Result<bool> stays_behind(NatsSession& session, const std::string& lane, json subjects,
                           const Cancellation& cancellation) {
-  for (int look = 0; look < kLooks && !messages.empty(); ++look) {
+  for (int look = 0; look < kLooks && !subjects.empty(); ++look) {
     std::this_thread::sleep_for(kBetweenLooks);
     const auto consumer = consumer_of(session, lane, cancellation);
     if (!consumer) return consumer.error();
     if (consumer->refusal != ApiRefusal::none || !has_none(consumer->content)) return false;
     const auto now = messages_of(session, lane, cancellation);
     if (!now) return now.error();
-    messages = stayed(messages, *now);
+    subjects = stayed(subjects, *now);
   }
-  return !messages.empty();
+  return !subjects.empty();
 }
 
 // Whether anything went.
@@ -104,7 +104,8 @@ Result<bool> LaneSweeper::sweep(NatsSession& session, const std::string& lane, d
   const std::int64_t delivered = number_in(object_in(consumer->content, "delivered"), "stream_seq");
   Result<bool> passed = delivered > last;  // messages that never were
   if (!*passed && has_none(consumer->content))
-    passed = stays_behind(session, lane, stayed(*before, *after), cancellation);
+    passed =
+        stays_behind(session, lane, stayed(object_in(*before, "subjects"), *after), cancellation);
   if (!passed) return passed;
   if (*passed) {
     const auto removed =

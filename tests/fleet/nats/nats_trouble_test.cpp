@@ -127,6 +127,32 @@ TEST_F(NatsTrouble, JobsThatComeBackFromTheDiskAreDone) {
   EXPECT_EQ(*anew.get(), "y");
 }
 
+// As a server does that was killed before it had written that somebody has a message.
+TEST_F(NatsTrouble, JobsThatWereUnderWayAndAreForgottenAreDone) {
+  NatsHouse& here = house();
+  Cancellation cancellation;
+  auto answer = asked(here.broker(), numbered(1), cancellation);
+  const auto gone = taken(here.another());
+  ASSERT_NE(gone, nullptr);
+  here.server().stop();
+  const std::filesystem::path state = here.server().folder() / "store" / "jetstream" / "$G" /
+                                      "streams" / "regraph_jobs" / "obs" / lane_token(kLane) /
+                                      "o.dat";
+  ASSERT_TRUE(std::filesystem::exists(state));
+  // Of the server's file store: magic, version; acknowledged up to message 0, as the consumer's
+  // first; delivered up to message 1; nothing under way, nothing delivered twice.
+  const std::string past_it("\x16\x02\x01\x00\x01\x01\x00\x00", 8);
+  ASSERT_TRUE(write_file(state, past_it).ok());
+  here.server().start();
+  ASSERT_TRUE(queued(here.another()));  // it waits, though nobody will be given it
+
+  auto lease = taken(here.another(), 20.0);
+  if (lease == nullptr) cancellation.request();  // nobody would ever answer
+  ASSERT_NE(lease, nullptr);
+  EXPECT_TRUE(*lease->finish("x", kNever));
+  EXPECT_EQ(*answer.get(), "x");
+}
+
 TEST_F(NatsTrouble, StreamsRemovedUnderneathAreMadeAgain) {
   NatsHouse& here = house();
   auto answer = asked(here.broker(), numbered(1));
