@@ -21,7 +21,10 @@ source::Variable WindowArray::variable() const {
   padded.back() += padding;
   source::Variable result = source::local_variable(tile, type, scalar, padded);
   result.storage = source::Storage::shared;
-  if (!follows_threads) result.alignment = static_cast<int>(kFilterVectorBytes);
+  // Aligned although no row is made of whole vectors, a compiler may read beyond the last element.
+  const auto row_bytes = padded.back() * static_cast<std::int64_t>(size_in_bytes(scalar));
+  if (!follows_threads && row_bytes % kFilterVectorBytes == 0)
+    result.alignment = static_cast<int>(kFilterVectorBytes);
   return result;
 }
 

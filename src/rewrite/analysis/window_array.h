@@ -33,7 +33,8 @@ struct WindowArray {
   source::Polynomial strip_pitch;  // added for every iteration before the strip
   source::ExprPtr count;           // elements of the buffer
   // Polynomials that are not negative where the original reads the element, over coordinates
-  // (coordinate_symbol) counted from the first element; elsewhere the tile holds zeros.
+  // (coordinate_symbol) counted from the first element; elsewhere the tile holds zeros. The strip's
+  // counter in them is that of the strip's first iteration.
   std::vector<source::Polynomial> conditions;
 
   // Elements of the tile, without padding.

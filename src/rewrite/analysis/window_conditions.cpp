@@ -156,14 +156,24 @@ class ConditionTaker {
     if (moving.is_zero()) return std::nullopt;
     for (std::size_t d = 0; d < place.size(); ++d) {
       const Polynomial along = local_part(place[d]);
-      if (along.is_zero()) continue;
+      const auto before = before_strip(along);
+      if (along.is_zero() || !before) continue;
       for (const int sign : {1, -1}) {
         if (!(Polynomial(sign) * along == moving)) continue;
         return value - Polynomial(sign) * place[d] +
-               Polynomial(sign) * Polynomial::symbol(coordinate_symbol(d));
+               Polynomial(sign) * (Polynomial::symbol(coordinate_symbol(d)) + *before);
       }
     }
     return std::nullopt;
+  }
+
+  // What the iterations before the strip add to a place: coordinates count from the strip's first.
+  std::optional<Polynomial> before_strip(const Polynomial& place) const {
+    const WindowLoop* strip = plan_.nest.strip();
+    if (strip == nullptr) return Polynomial();
+    const auto pitch = place.coefficient(strip->counted.name);
+    if (!pitch) return std::nullopt;
+    return *pitch * Polynomial::symbol(strip->counted.name);
   }
 
   // An element that one read finds under a condition is zero in the tile where that fails: for all
@@ -186,8 +196,11 @@ class ConditionTaker {
   bool always_holds(const Polynomial& condition, const std::vector<Polynomial>& place,
                     const WindowAccess& access) const {
     Polynomial value = condition;
-    for (std::size_t d = 0; d < place.size(); ++d)
-      value = value.substitute(coordinate_symbol(d), place[d]);
+    for (std::size_t d = 0; d < place.size(); ++d) {
+      const auto before = before_strip(place[d]);
+      if (!before) return false;
+      value = value.substitute(coordinate_symbol(d), place[d] - *before);
+    }
     Inequalities known;
     for (const char* axis : {"x", "y", "z"}) {
       const std::string thread = std::string("threadIdx.") + axis;

@@ -200,6 +200,10 @@ Block WindowCode::copy_element(const WindowArray& array,
   const ExprPtr at = source::variable(position, variable.scalar);
   std::vector<ExprPtr> inside;
   for (Polynomial condition : array.conditions) {
+    if (!outer_.empty()) {
+      condition =
+          condition.substitute(plan_.nest.strip()->counted.name, Polynomial::symbol(outer_));
+    }
     for (std::size_t d = 0; d < coordinates.size(); ++d)
       condition = condition.substitute(coordinate_symbol(d), Polynomial::symbol(coordinates[d]));
     inside.push_back(not_negative(condition, array.wide_index));
