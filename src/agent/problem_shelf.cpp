@@ -79,10 +79,11 @@ Evaluation AgentProblem::judge(const Candidate& candidate, const Cancellation& c
   return evaluation;
 }
 
-ProblemShelf::ProblemShelf(const Workspace& workspace, Installation installation,
+ProblemShelf::ProblemShelf(const Workspace& workspace, Installation installation, AgentFleet fleet,
                            double candidate_seconds, std::size_t most_open)
     : workspace_(workspace),
       installation_(std::move(installation)),
+      fleet_(std::move(fleet)),
       candidate_seconds_(candidate_seconds),
       most_open_(std::max<std::size_t>(most_open, 1)) {}
 
@@ -98,6 +99,7 @@ SessionOptions ProblemShelf::options_of(const std::string& id,
   options.device = definition.device;
   options.evaluator = definition.evaluator;
   options.open.evaluation_seconds = candidate_seconds_;
+  if (fleet_.access) options.fleet = fleet_.access();
   return options;
 }
 

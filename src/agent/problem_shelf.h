@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -79,6 +80,12 @@ class AgentProblem {
   std::unordered_map<Hash128, Evaluation> judged_;
 };
 
+// A fleet that evaluates candidates in the place of this process.
+struct AgentFleet {
+  std::function<FleetAccess()> access;  // asked for each problem that is opened; empty: no fleet
+  std::function<int(const std::string& lane)> places;  // that its workers have at present
+};
+
 // A problem that is open, or what its manifest lacks.
 struct OpenedDefinition {
   AgentProblem* problem = nullptr;   // valid until other problems are opened; null: not complete
@@ -90,8 +97,8 @@ struct OpenedDefinition {
 class ProblemShelf {
  public:
   // `workspace` must outlive it. At most `most_open` problems are kept open.
-  ProblemShelf(const Workspace& workspace, Installation installation, double candidate_seconds,
-               std::size_t most_open = 4);
+  ProblemShelf(const Workspace& workspace, Installation installation, AgentFleet fleet,
+               double candidate_seconds, std::size_t most_open = 4);
 
   // Keeps the definition, and opens it where it is complete. Errors: as Session::open, usage for
   // what check_definition refuses.
@@ -113,6 +120,7 @@ class ProblemShelf {
 
   const Workspace& workspace_;
   const Installation installation_;
+  const AgentFleet fleet_;
   const double candidate_seconds_;
   const std::size_t most_open_;
   std::list<std::unique_ptr<AgentProblem>> open_;  // the one that was used last in front

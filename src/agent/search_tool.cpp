@@ -2,13 +2,13 @@
 #include "agent/tool_groups.h"
 #include "report/run_report.h"
 #include "session/recorded_run.h"
+#include "session/search_jobs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <thread>
 #include <utility>
 
 namespace regraph::agent {
@@ -77,8 +77,9 @@ SearchConfig config_of(const ToolContext& context, const Session& session) {
   config.budget.wall_seconds = kShareForLooking * context.options.call_seconds;
   config.seed = static_cast<std::uint64_t>(std::max<std::int64_t>(
       integer_argument(context, "seed", static_cast<std::int64_t>(config.seed)), 0));
-  const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  config.jobs = context.options.jobs > 0 ? context.options.jobs : processors;
+  const std::string& lane = session.fleet_lane();
+  const int places = lane.empty() ? 0 : context.options.fleet.places(lane);
+  choose_jobs(context.options.jobs, places, config);
   return config;
 }
 

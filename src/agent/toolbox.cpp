@@ -44,8 +44,8 @@ constexpr std::array kToolEntries = {
 Toolbox::Toolbox(ToolboxOptions options, const Workspace& workspace)
     : options_(std::move(options)),
       workspace_(workspace),
-      shelf_(workspace, options_.installation, std::min(kCandidateSeconds, options_.call_seconds)) {
-}
+      shelf_(workspace, options_.installation, options_.fleet,
+             std::min(kCandidateSeconds, options_.call_seconds)) {}
 
 ToolResult Toolbox::call(const ToolCall& call, const Cancellation& cancellation,
                          const ProgressReport& report) {

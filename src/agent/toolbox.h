@@ -21,7 +21,8 @@ struct ToolboxOptions {
   int most_evaluations = 200;  // of one search
   double call_seconds = 300.0;
   std::size_t most_source_bytes = std::size_t{256} << 10;
-  int jobs = 0;  // of a search; 0: as many as there are processors
+  int jobs = 0;  // of a search; 0: as many as there are processors, or places of the fleet
+  AgentFleet fleet = {};
 };
 
 // Not thread-safe.

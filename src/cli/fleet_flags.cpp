@@ -139,20 +139,27 @@ Result<ConnectedFleet, SessionError> connect_fleet(
   ConnectedFleet result;
   result.broker = *std::move(broker);
   result.access = {result.broker, version, {}, say};
-  auto notices = result.broker->notices(fleet::Board::workers, kMostWorkers);
-  if (!notices) return explained(std::move(notices).error());
-  std::vector<fleet::WorkerPresence>& workers = result.workers;
-  for (const auto& [name, text] : *notices) {
-    if (auto worker = fleet::read_presence(text)) workers.push_back(*std::move(worker));
-  }
-  for (const fleet::WorkerPresence& worker : workers) {
-    const bool measures =
-        worker.version == version && !worker.gpu.name.empty() && !worker.lanes.empty();
-    if (measures && !flags.models_only) result.access.gpus.push_back(worker.gpu);
-  }
-  if (workers.empty() && !flags.models_only)
+  if (Status looked = look_at_workers(result); !looked) return explained(std::move(looked).error());
+  if (result.workers.empty() && !flags.models_only)
     say("no worker is there yet; regraph-worker --server " + flags.nats.server + " starts one");
   return result;
+}
+
+Status look_at_workers(ConnectedFleet& fleet) {
+  auto notices = fleet.broker->notices(fleet::Board::workers, kMostWorkers);
+  if (!notices) return std::move(notices).error();
+  fleet.workers.clear();
+  fleet.access.gpus.clear();
+  for (const auto& [name, text] : *notices) {
+    if (auto worker = fleet::read_presence(text)) fleet.workers.push_back(*std::move(worker));
+  }
+  // A fleet for models alone has no version.
+  for (const fleet::WorkerPresence& worker : fleet.workers) {
+    const bool measures = !worker.version.empty() && worker.version == fleet.access.version &&
+                          !worker.gpu.name.empty() && !worker.lanes.empty();
+    if (measures) fleet.access.gpus.push_back(worker.gpu);
+  }
+  return {};
 }
 
 int places_for(const ConnectedFleet& fleet, const std::string& lane) {

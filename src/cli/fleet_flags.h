@@ -48,7 +48,10 @@ struct ConnectedFleet {
 [[nodiscard]] Result<ConnectedFleet, SessionError> fleet_of(const Program& program,
                                                             const FleetFlags& flags, bool quiet);
 
-// Places that the workers of a lane have now; says what a user should know where there are none.
+// Reads again who is there: `workers` and `access.gpus`. Errors: io; what was known stays.
+[[nodiscard]] Status look_at_workers(ConnectedFleet& fleet);
+
+// Places that the workers of a lane have; says what a user should know where there are none.
 [[nodiscard]] int places_for(const ConnectedFleet& fleet, const std::string& lane);
 
 // What a user should know where none of the workers asks that model now; else nothing.

@@ -10,6 +10,7 @@
 #include "agent/workspace.h"
 #include "base/frame_stream.h"
 #include "base/hash.h"
+#include "cli/fleet_flags.h"
 #include "cli/kinds.h"
 #include "cli/problem_flags.h"
 #include "cli/program.h"
@@ -39,6 +40,7 @@ namespace {
 
 struct McpOptions {
   SessionOptions session;
+  FleetFlags fleet;
   std::string workspace;
   std::string interface = "regraph";
   int most_evaluations = 200;
@@ -129,7 +131,7 @@ void read_lines(const Program& program, agent::LineSplitter& lines) {
   }
 }
 
-// A copy of this program that does the calls.
+// A copy of this program that does the calls. It finds the fleet in its environment.
 SpawnRequest worker_request(const Program& program, const McpOptions& options,
                             const agent::Workspace& workspace) {
   SpawnRequest request;
@@ -170,6 +172,20 @@ Result<agent::Workspace> open_workspace(const McpOptions& options) {
   return agent::Workspace::open(folder, limits_of(options));
 }
 
+// Workers come and go while a server runs: who is there is asked each time it matters.
+agent::AgentFleet agent_fleet(ConnectedFleet& fleet) {
+  if (fleet.broker == nullptr) return {};
+  return {[&fleet] {
+            // Where this fails, what was known has to do.
+            (void)look_at_workers(fleet);
+            return fleet.access;
+          },
+          [&fleet](const std::string& lane) {
+            (void)look_at_workers(fleet);
+            return places_for(fleet, lane);
+          }};
+}
+
 // Does calls that come as messages, until nobody asks any more.
 int work(const Program& program, const McpOptions& options) {
   // Whatever else prints must not end up between the answers.
@@ -177,6 +193,8 @@ int work(const Program& program, const McpOptions& options) {
   if (answers < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return kInternalError;
   const auto workspace = open_workspace(options);
   if (!workspace) return program.fail(session_error(workspace.error()));
+  auto fleet = fleet_of(program, options.fleet, false);
+  if (!fleet) return program.fail(fleet.error());
   agent::ToolboxOptions toolbox_options;
   toolbox_options.installation = program.installation();
   toolbox_options.interface = options.tools();
@@ -186,6 +204,7 @@ int work(const Program& program, const McpOptions& options) {
   toolbox_options.call_seconds = options.call_seconds;
   toolbox_options.most_source_bytes = options.source_bytes();
   toolbox_options.jobs = options.jobs;
+  toolbox_options.fleet = agent_fleet(*fleet);
   agent::Toolbox toolbox(std::move(toolbox_options), *workspace);
   while (const std::optional<std::string> message = read_frame(STDIN_FILENO)) {
     const auto call = agent::read_call_request(*message);
@@ -222,6 +241,10 @@ int serve(const Program& program, const McpOptions& options) {
   const auto workspace = open_workspace(options);
   if (!workspace) return program.fail(session_error(workspace.error()));
   if (options.workspace.empty()) program.say("workspace: " + workspace->folder().string());
+  // That there is none is said at once, and not to every call.
+  if (const auto fleet = fleet_of(program, options.fleet, true); !fleet)
+    return program.fail(fleet.error());
+  export_fleet(options.fleet);
   AnswerStream answers(client, program.interrupted());
   agent::CallRecorder recorder(*workspace, session_id());
   const auto record = [&](const agent::FinishedCall& one) {
@@ -285,8 +308,10 @@ int run(int argc, char** argv) {
   app.add_option("--most-source-bytes", options.most_source_bytes, "bytes of a source")
       ->check(CLI::Range(1024, 1 << 20))
       ->capture_default_str();
-  app.add_option("--jobs", options.jobs, "parallel workers of a search (default: processors)")
+  app.add_option("--jobs", options.jobs,
+                 "parallel workers of a search (default: processors, or places of the fleet)")
       ->check(CLI::Range(1, 1024));
+  add_fleet_options(app, options.fleet);
   app.add_flag("--worker", options.worker)->group("");
   try {
     app.parse(argc, argv);

@@ -19,6 +19,7 @@
 #include "session/load_graph.h"
 #include "session/opened_problem.h"
 #include "session/recorded_run.h"
+#include "session/search_jobs.h"
 #include "session/session.h"
 #include "session/session_policy.h"
 
@@ -29,7 +30,6 @@
 #include <memory>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -38,19 +38,6 @@ namespace regraph::cli {
 namespace {
 
 constexpr int kDefaultEvaluations = 60;
-// Of a fleet, used without being asked: each is a thread here, and a search foresees no more.
-constexpr int kMostPlaces = 128;
-
-int default_jobs() {
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
-// The workers of a search: as many as the fleet has places, or processors here.
-void choose_jobs(int asked, int places, SearchConfig& config) {
-  config.jobs = asked > 0 ? asked : std::max(default_jobs(), std::min(places, kMostPlaces));
-  // Those that wait for the fleet must not keep the steps here from being applied.
-  if (places > 0) config.extra_workers = default_jobs();
-}
 
 SearchConfig config_of(const SearchOptions& options, const Session& session, int places) {
   SearchConfig config = session.configuration();
