@@ -74,40 +74,13 @@ TEST(WindowTile, GoesThroughChannelsInStrips) {
 }
 
 // A guarded load leaves its variable in two parts, which the step does not put together.
-constexpr const char* kTallFilter = R"~(
-__global__ void tall_filter(const float* image, const float* weights, float* out, int width,
-                            int height, int taps) {
-  int col = blockIdx.x * blockDim.x + threadIdx.x;
-  int row = blockIdx.y * blockDim.y + threadIdx.y;
-  if (col >= width || row >= height) return;
-  float value = 0.0f;
-  for (int fy = 0; fy < taps; fy++) {
-    for (int fx = 0; fx < 3; fx++) {
-      int y = row - 2 + fy;
-      int x = col - 1 + fx;
-      float pixel = (y >= 0 && y < height && x >= 0 && x < width) ? image[y * width + x] : 0.0f;
-      value += pixel * weights[fy * 3 + fx];
-    }
-  }
-  out[row * width + col] = value;
-})~";
-constexpr const char* kTallFilterManifest = R"~(
-sizes: {width: 128, height: 64, taps: 7}
-args:
-  image: {dir: in, shape: [height, width]}
-  weights: {dir: in, shape: [taps, 3]}
-  out: {dir: out, shape: [height, width]}
-launch: {block: [32, 8], grid: ["cdiv(width, bx)", "cdiv(height, by)"]}
-tests: [{width: 101, height: 67, taps: 7}, {width: 33, height: 5, taps: 4}]
-)~";
-
 TEST(WindowTile, BordersAreThoseOfTheStripThatIsStaged) {
-  const auto tall = KernelCase::make(kTallFilter, kTallFilterManifest);
-  ASSERT_TRUE(tall.ok()) << tall.error().message;
+  const auto tall = sample("tall_filter");
+  ASSERT_NE(tall, nullptr);
   for (const char* depth : {"1", "2", "4"}) {
     SCOPED_TRACE(depth);
-    expect_correct(**tall, {tile(depth)});
-    expect_correct(**tall, {coarsen("y", "4", "contiguous"), tile(depth)});
+    expect_correct(*tall, {tile(depth)});
+    expect_correct(*tall, {coarsen("y", "4", "contiguous"), tile(depth)});
   }
   // Of constant length, and a thread has several rows.
   const auto padded = sample("zero_padded_3x3");

@@ -1,4 +1,4 @@
-// Convolutions of several images, whose blocks are numbered by two things at once.
+// Convolutions: of several images, whose blocks are numbered by two things at once, and with a filter of any height.
 #include "rewrite/sample_kernels.h"
 
 namespace regraph::test {
@@ -65,6 +65,32 @@ args:
 launch: {block: [32, 8], grid: ["cdiv((extent - 3) / 2 + 1, bx)", "cdiv((extent - 3) / 2 + 1, by)", "images * 24"]}
 tests: [{images: 2, extent: 21}, {images: 3, extent: 70}]
 assume: {noalias: true, reassociate: true}
+)~"},
+      {"tall_filter", R"~(
+__global__ void tall_filter(const float* image, const float* weights, float* out, int width,
+                            int height, int taps) {
+  int col = blockIdx.x * blockDim.x + threadIdx.x;
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (col >= width || row >= height) return;
+  float value = 0.0f;
+  for (int fy = 0; fy < taps; fy++) {
+    for (int fx = 0; fx < 3; fx++) {
+      int y = row - 2 + fy;
+      int x = col - 1 + fx;
+      float pixel = (y >= 0 && y < height && x >= 0 && x < width) ? image[y * width + x] : 0.0f;
+      value += pixel * weights[fy * 3 + fx];
+    }
+  }
+  out[row * width + col] = value;
+})~",
+       R"~(
+sizes: {width: 128, height: 64, taps: 7}
+args:
+  image: {dir: in, shape: [height, width]}
+  weights: {dir: in, shape: [taps, 3]}
+  out: {dir: out, shape: [height, width]}
+launch: {block: [32, 8], grid: ["cdiv(width, bx)", "cdiv(height, by)"]}
+tests: [{width: 101, height: 67, taps: 7}, {width: 33, height: 5, taps: 4}]
 )~"},
   };
 }
