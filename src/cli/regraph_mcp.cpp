@@ -238,13 +238,13 @@ std::string session_id() {
 int serve(const Program& program, const McpOptions& options) {
   const int client = ::dup(STDOUT_FILENO);
   if (client < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return kInternalError;
-  const auto workspace = open_workspace(options);
-  if (!workspace) return program.fail(session_error(workspace.error()));
-  if (options.workspace.empty()) program.say("workspace: " + workspace->folder().string());
   // That there is none is said at once, and not to every call.
   if (const auto fleet = fleet_of(program, options.fleet, true); !fleet)
     return program.fail(fleet.error());
   export_fleet(options.fleet);
+  const auto workspace = open_workspace(options);
+  if (!workspace) return program.fail(session_error(workspace.error()));
+  if (options.workspace.empty()) program.say("workspace: " + workspace->folder().string());
   AnswerStream answers(client, program.interrupted());
   agent::CallRecorder recorder(*workspace, session_id());
   const auto record = [&](const agent::FinishedCall& one) {
