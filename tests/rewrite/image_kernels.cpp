@@ -1,4 +1,5 @@
-// Convolutions: of several images, whose blocks are numbered by two things at once, and with a filter of any height.
+// Convolutions: of several images, whose blocks are numbered by two things at once, and with a
+// filter of any height.
 #include "rewrite/sample_kernels.h"
 
 namespace regraph::test {
