@@ -25,7 +25,8 @@ struct SampleKernel {
 [[nodiscard]] std::vector<SampleKernel> scan_kernels();
 // Stencils and convolutions.
 [[nodiscard]] std::vector<SampleKernel> neighbourhood_kernels();
-// Convolutions of several images, whose blocks are numbered by two things at once.
+// Convolutions: of several images, whose blocks are numbered by two things at once, and with a
+// filter of any height.
 [[nodiscard]] std::vector<SampleKernel> image_kernels();
 // Neighbourhoods whose rows may be made of whole vectors.
 [[nodiscard]] std::vector<SampleKernel> vector_window_kernels();
