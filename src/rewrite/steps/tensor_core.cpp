@@ -46,9 +46,9 @@ int architecture_number(const std::string& architecture) {
 class TensorCore final : public PlacedStep<TensorPlace> {
  public:
   std::string_view id() const override { return "tensor_core"; }
-  // The first was the fastest of these for 4096^3 on an H200; with rounding=scaled it was not
-  // timed. Two blocks of 128x128 on a multiprocessor hide each other's waits; smaller tiles are for
-  // where there would be too few blocks.
+  // The first was the fastest of these for 4096^3 on an H200. Two blocks of 128x128 on a
+  // multiprocessor hide each other's waits; smaller tiles are for where there would be too few
+  // blocks.
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const auto& [tile, depth, stages, fragments] :
@@ -59,8 +59,6 @@ class TensorCore final : public PlacedStep<TensorPlace> {
       result.push_back({{"input", "tf32"}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
       if (fragments == std::string_view("2")) result.back()["fragments"] = fragments;
     }
-    result.push_back(result.front());
-    result.back()["rounding"] = "scaled";
     return result;
   }
 
@@ -86,10 +84,6 @@ class TensorCore final : public PlacedStep<TensorPlace> {
       return fail(ErrorCode::invalid_argument,
                   "'fragments' must be 1, or 2 where 'depth' is 16 or 32");
     }
-    const auto rounding = parameters.find("rounding");
-    const bool is_scaled = rounding != parameters.end() && rounding->second == "scaled";
-    if (rounding != parameters.end() && !is_scaled && rounding->second != "nearest")
-      return fail(ErrorCode::invalid_argument, "'rounding' must be nearest or scaled");
     const auto shape = shape_of(*tile);
     if (!shape || (*depth != 8 && *depth != 16 && *depth != 32) || *stages < 2 ||
         *stages > kMostStages) {
@@ -109,7 +103,6 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     place.tile.depth = *depth;
     place.tile.stages = *stages;
     place.tile.ahead = fragments == 2;
-    place.tile.scaled = is_scaled;
     if (Status status = lay_out(*shape, place, kernel); !status) return status.error();
     return place;
   }

@@ -24,6 +24,11 @@ class CodeLines {
     add(fmt::format(format, std::forward<Values>(values)...) + " {");
     ++depth_;
   }
+  // A block without a statement in front.
+  void open() {
+    add("{");
+    ++depth_;
+  }
   void close(const char* end = "}");
   // Ends one block and begins the next: "} else {".
   void reopen(const char* between);

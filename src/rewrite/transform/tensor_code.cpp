@@ -27,10 +27,11 @@ using source::StmtPtr;
 namespace {
 
 constexpr int kStepDepth = TensorTile::kStepDepth;
+// Of strips, in bytes: groups of eight places are exchanged by the last bits of addresses.
+constexpr int kStripAlignment = 128;
 // Of tiles that are taken together. For 4096^3 on an H200 2 to 16 differed by half a percent, and
 // one was slower.
 constexpr int kRows = 4;
-constexpr const char* kScale = "1.00033845f";
 
 class TensorCode {
  public:
@@ -68,14 +69,14 @@ class TensorCode {
 
   void declare_stages() {
     if (tile_.is_dynamic) {
-      text_.line("extern __shared__ __align__(16) float {}[];", names_.tiles);
+      text_.line("extern __shared__ __align__({}) float {}[];", kStripAlignment, names_.tiles);
       text_.line("float* const {} = {};", names_.stages[0], names_.tiles);
       text_.line("float* const {} = {} + {};", names_.stages[1], names_.tiles,
                  tile_.stages * tile_.strip_elements(0));
       return;
     }
     for (std::size_t i = 0; i < 2; ++i) {
-      text_.line("__shared__ __align__(16) float {}[{}];", names_.stages[i],
+      text_.line("__shared__ __align__({}) float {}[{}];", kStripAlignment, names_.stages[i],
                  tile_.stages * tile_.strip_elements(i));
     }
   }
@@ -117,18 +118,10 @@ class TensorCode {
                tile_.warp[1 - rows_] / 8);
   }
 
-  // Tensor cores cut the last 13 bits of factors off; they are rounded before. With `scaled` by
-  // 1 + ln 2 * 2^-11: for mantissas that are as frequent everywhere in [1, 2) what is cut off then
-  // is as often too much as too little, since the mean of 1 / mantissa is ln 2. The error is at
-  // most 1.31 * 2^-11, that of rounding to the nearest 2^-11; what fits into tf32, and what is no
-  // number, stays as it is. That takes one multiplication, which tensor cores do not wait for.
+  // Tensor cores cut the last 13 bits of factors off; they are rounded before, by an instruction.
+  // A multiplication that makes up for the cut on average was slower on an H200.
   void define_rounding() {
     text_.open("const auto {} = [](float value)", names_.to_tf32);
-    if (tile_.scaled) {
-      text_.line("return __float_as_uint(value * {});", kScale);
-      text_.close("};");
-      return;
-    }
     text_.line("unsigned int rounded;");
     text_.add("#if __CUDA_ARCH__ >= 900");
     text_.line("asm(\"cvt.rn.tf32.f32 %0, %1;\" : \"=r\"(rounded) : \"f\"(value));");
@@ -161,14 +154,36 @@ class TensorCode {
     text_.close();
   }
 
-  // Loads the fragments of the eight steps along k that begin at `inner`, of the strip in `stage`.
-  void define_load() {
-    text_.open("const auto {} = [&](int {}, int {}, int {})", names_.load, names_.set, names_.stage,
-               names_.inner);
-    for (std::size_t i = 0; i < 2; ++i) {
-      text_.line("const float* const {} = {} + {} * {};", names_.now[i], names_.stages[i],
-                 names_.stage, tile_.strip_elements(i));
+  // Where a thread's first fragment of a factor lies in the strip that is multiplied; the others
+  // are whole lines or groups of eight places further on. It moves along with the strips, so that
+  // an address takes an instruction at most.
+  void declare_places() {
+    for (const std::size_t which : {0UL, 1UL}) {
+      const std::size_t i = role(which);
+      if (factor(i).along_k) {
+        text_.line("int {} = ({} + {}) * {} + {};", names_.at[i], names_.in_warp[i], names_.group,
+                   tile_.depth,
+                   exchanged_along_k("2 * " + names_.place, names_.group, tile_.depth));
+      } else {
+        text_.line("int {} = 2 * {} * {} + (({} + {}{}) ^ (8 * {}));", names_.at[i], names_.place,
+                   tile_.tile[i], names_.in_warp[i], which == 0 ? "2 * " : "", names_.group,
+                   names_.place);
+      }
     }
+  }
+
+  // On to the strip in the next stage.
+  void next_stage() {
+    text_.line("const int {} = {} == {} ? -{} : 1;", names_.by, names_.stage, tile_.stages - 1,
+               tile_.stages - 1);
+    text_.line("{} += {};", names_.stage, names_.by);
+    for (std::size_t i = 0; i < 2; ++i)
+      text_.line("{} += {} * {};", names_.at[i], names_.by, tile_.strip_elements(i));
+  }
+
+  // Loads the fragments of the eight steps along k that begin at `inner`.
+  void define_load() {
+    text_.open("const auto {} = [&](int {}, int {})", names_.load, names_.set, names_.inner);
     load_rows();
     load_columns();
     text_.close("};");
@@ -187,19 +202,15 @@ class TensorCode {
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
     if (factor(i).along_k) {
-      text_.line("const int {} = {} + 16 * {} + 8 * {} + {};", names_.line, names_.in_warp[i],
-                 names_.i, names_.h, names_.group);
-      pair(i, fmt::format("{} * {} + {}", names_.line, tile_.depth,
-                          exchanged_along_k(names_.inner + " + 2 * " + names_.place, names_.line,
-                                            tile_.depth)));
+      pair(i, fmt::format("({} ^ {}) + (16 * {} + 8 * {}) * {}", names_.at[i], names_.inner,
+                          names_.i, names_.h, tile_.depth));
       text_.line("{0}[{1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
                  names_.pair);
       text_.line("{0}[{1} + 2] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
                  names_.pair);
     } else {
-      pair(i, fmt::format("({} + 2 * {} + {}) * {} + (({} + 16 * {} + 2 * {}) ^ (8 * {}))",
-                          names_.inner, names_.place, names_.h, tile_.tile[i], names_.in_warp[i],
-                          names_.i, names_.group, names_.place));
+      pair(i, fmt::format("({0} ^ ({1} % 2 * 16)) + {1} / 2 * 32 + ({2} + {3}) * {4}", names_.at[i],
+                          names_.i, names_.inner, names_.h, tile_.tile[i]));
       text_.line("{0}[2 * {1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
                  names_.pair);
       text_.line("{0}[2 * {1} + 1] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
@@ -215,27 +226,23 @@ class TensorCode {
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.warp[i] / 8);
     if (factor(i).along_k) {
-      text_.line("const int {} = {} + 8 * {} + {};", names_.line, names_.in_warp[i], names_.j,
-                 names_.group);
-      pair(i, fmt::format("{} * {} + {}", names_.line, tile_.depth,
-                          exchanged_along_k(names_.inner + " + 2 * " + names_.place, names_.line,
-                                            tile_.depth)));
+      pair(i, fmt::format("({} ^ {}) + 8 * {} * {}", names_.at[i], names_.inner, names_.j,
+                          tile_.depth));
       text_.line("{0}[0] = {1}({2}.x);", held(i, names_.j), names_.to_tf32, names_.pair);
       text_.line("{0}[1] = {1}({2}.y);", held(i, names_.j), names_.to_tf32, names_.pair);
     } else {
       text_.unroll();
       text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
-      text_.line(
-          "{0}[{2}] = {3}({4}[({5} + 2 * {6} + {2}) * {7} + (({8} + 8 * {1} + {9}) ^ (8 * {6}))]);",
-          held(i, names_.j), names_.j, names_.h, names_.to_tf32, names_.now[i], names_.inner,
-          names_.place, tile_.tile[i], names_.in_warp[i], names_.group);
+      text_.line("{0}[{1}] = {2}({3}[({4} ^ ({5} % 4 * 8)) + {5} / 4 * 32 + ({6} + {1}) * {7}]);",
+                 held(i, names_.j), names_.h, names_.to_tf32, names_.stages[i], names_.at[i],
+                 names_.j, names_.inner, tile_.tile[i]);
       text_.close();
     }
     text_.close();
   }
 
   void pair(std::size_t i, const std::string& at) {
-    text_.line("const float2 {} = *(const float2*)&{}[{}];", names_.pair, names_.now[i], at);
+    text_.line("const float2 {} = *(const float2*)&{}[{}];", names_.pair, names_.stages[i], at);
   }
 
   void multiply() {
@@ -243,10 +250,11 @@ class TensorCode {
                tile_.warp[role(0)] / 16);
     text_.line("unsigned int {}[{}][{}][2];", names_.held[role(1)], tile_.fragment_sets(),
                tile_.warp[role(1)] / 8);
+    declare_places();
     define_load();
     if (tile_.ahead) {
       wait();
-      text_.line("{}(0, 0, 0);", names_.load);
+      text_.line("{}(0, 0);", names_.load);
     }
     text_.line("int {} = 0;", names_.stage);
     text_.open("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", index_type(), names_.strip,
@@ -258,11 +266,12 @@ class TensorCode {
     if (tile_.ahead) {
       load_next();
     } else {
-      text_.line("{}(0, {}, {});", names_.load, names_.stage, names_.inner);
+      text_.line("{}(0, {});", names_.load, names_.inner);
     }
     multiply_fragments();
     text_.close();
-    if (!tile_.ahead) text_.line("{0} = {0} == {1} ? 0 : {0} + 1;", names_.stage, tile_.stages - 1);
+    if (!tile_.ahead) next_stage();
+    if (inside_) advance_tensor_copies(text_, product_, tile_, names_);
     text_.close();
   }
 
@@ -282,8 +291,7 @@ class TensorCode {
   }
 
   void begin_part(const std::string& part) {
-    text_.line("{}({}, {}, {}, {});", names_.fill_inside, names_.into, names_.next, part,
-               names_.wanted);
+    text_.line("{}({}, {}, {});", names_.fill_inside, names_.into, part, names_.wanted);
   }
 
   // While the fragments of one step are multiplied, those of the next are loaded, across strips
@@ -293,11 +301,12 @@ class TensorCode {
     commit();
     wait();
     // After the last strip its own fragments are loaded once more, and nobody uses them.
-    text_.line("if ({0} + {1} < {2}) {3} = {3} == {4} ? 0 : {3} + 1;", names_.strip, tile_.depth,
-               names_.limit, names_.stage, tile_.stages - 1);
+    text_.open("if ({} + {} < {})", names_.strip, tile_.depth, names_.limit);
+    next_stage();
     text_.close();
-    text_.line("{0}(({1} / {2} + 1) % 2, {3}, ({1} + {2}) % {4});", names_.load, names_.inner,
-               kStepDepth, names_.stage, tile_.depth);
+    text_.close();
+    text_.line("{0}(({1} / {2} + 1) % 2, ({1} + {2}) % {3});", names_.load, names_.inner,
+               kStepDepth, tile_.depth);
     if (!inside_) return;
     text_.open("if ({} < {})", names_.inner, tile_.parts() * kStepDepth);
     begin_part(fmt::format("{} / {}", names_.inner, kStepDepth));

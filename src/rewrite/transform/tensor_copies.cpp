@@ -13,7 +13,8 @@ using source::Polynomial;
 
 namespace {
 
-constexpr int kVector = 4;
+constexpr int kVector = 4;  // elements
+constexpr int kElementBytes = 4;
 
 class CopyWriter {
  public:
@@ -36,8 +37,10 @@ class CopyWriter {
 
   void define_fill() const {
     if (asks_inside()) {
-      lines_.open("const auto {} = [&](int {}, {} {}, int {}, int {})", names_.fill_inside,
-                  names_.into, index_type(), names_.strip, names_.part, names_.wanted);
+      for (std::size_t i = 0; i < 2; ++i)
+        declare_next(i);
+      lines_.open("const auto {} = [&](int {}, int {}, int {})", names_.fill_inside, names_.into,
+                  names_.part, names_.wanted);
       for (std::size_t i = 0; i < 2; ++i)
         copy_inside(i);
       lines_.close("};");
@@ -54,7 +57,12 @@ class CopyWriter {
                        tile_.depth - 1, names_.limit);
   }
 
-  bool asks_inside() const { return inside(0) && inside(1); }
+  bool asks_inside() const { return inside(0) && inside(1) && moves_evenly(0) && moves_evenly(1); }
+
+  void advance() const {
+    for (std::size_t i = 0; i < 2; ++i)
+      lines_.line("{} += {};", names_.ahead[i], text_of(strip_stride(i), factor(i).is_wide));
+  }
 
  private:
   const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
@@ -147,34 +155,88 @@ class CopyWriter {
                        source::print(source::to_expression(index, one.is_wide)));
   }
 
-  // Opens the loop over a thread's vectors of a factor's strip, and says where one comes from and
-  // goes to.
-  void open_vectors(std::size_t i, bool in_parts) const {
-    const ProductFactor& one = factor(i);
-    const int row = one.along_k ? tile_.depth : tile_.tile[i];
-    const int vectors = row / kVector;  // of a line of the tile
-    const int items = tile_.strip_elements(i) / kVector;
-    const int steps = items / tile_.threads();
-    if (in_parts) {
-      lines_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.part, steps,
-                  tile_.parts());
-    } else {
-      lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.step, steps);
+  static std::string text_of(const Polynomial& polynomial, bool wide) {
+    return source::print(source::to_expression(polynomial, wide));
+  }
+
+  // A thread copies vectors of lines this far apart.
+  int lines_apart(std::size_t i) const { return tile_.threads() / vectors_of_line(i); }
+  int row(std::size_t i) const { return factor(i).along_k ? tile_.depth : tile_.tile[i]; }
+  int vectors_of_line(std::size_t i) const { return row(i) / kVector; }
+  int steps(std::size_t i) const { return tile_.strip_elements(i) / kVector / tile_.threads(); }
+
+  Polynomial stride(std::size_t i, const std::string& along, int by) const {
+    const Polynomial& index = factor(i).index;
+    return index.substitute(along, Polynomial::symbol(along) + Polynomial(by)) - index;
+  }
+  // Elements from a strip to the next, and from a line that a thread copies to its next.
+  Polynomial strip_stride(std::size_t i) const { return stride(i, names_.counter, tile_.depth); }
+  Polynomial line_stride(std::size_t i) const {
+    return stride(i, factor(i).along_k ? factor(i).axis.coordinate : names_.counter,
+                  lines_apart(i));
+  }
+
+  bool moves_evenly(std::size_t i) const {
+    for (const Polynomial& one : {strip_stride(i), line_stride(i)}) {
+      if (one.mentions(names_.counter) || one.mentions(factor(i).axis.coordinate)) return false;
     }
+    return true;
+  }
+
+  // Where a thread's first vector of a strip comes from, a pointer that moves from strip to strip,
+  // and goes to, an address: what a copy adds to them is a constant, or the same for all threads.
+  void declare_next(std::size_t i) const {
+    lines_.line("unsigned int {};", names_.address[i]);
+    lines_.line("const float* {};", names_.ahead[i]);
+    lines_.open();
+    vector_at(i, "0",
+              fmt::format("{} + {}", text_of(product_.first, product_.is_wide),
+                          (tile_.stages - 1) * tile_.depth));
+    lines_.line("{} = (unsigned int)__cvta_generic_to_shared(&{}[{} * {} + {}]);",
+                names_.address[i], names_.stages[i], names_.line, row(i), place(i));
+    lines_.line("{} = &{};", names_.ahead[i], element(i, ""));
+    lines_.close();
+  }
+
+  // Under a predicate: a branch would part the code around it, which is scheduled as one.
+  void copy_inside(std::size_t i) const {
+    lines_.unroll();
+    lines_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.part, steps(i),
+                tile_.parts());
+    const int bytes = lines_apart(i) * row(i) * kElementBytes;
+    std::string to = fmt::format("{} + {} * {}", names_.address[i], names_.into,
+                                 tile_.strip_elements(i) * kElementBytes);
+    if (!factor(i).along_k) {
+      // Lines that are two apart have their places exchanged otherwise.
+      to = fmt::format("(({}) ^ ({} * {} / 2 % 4 * {}))", to, names_.step, lines_apart(i),
+                       8 * kElementBytes);
+    }
+    lines_.line("asm volatile(\"{{ .reg .pred p; setp.ne.s32 p, %2, 0; \"");
+    lines_.line("             \"@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16; }}\" ::");
+    lines_.line("             \"r\"({} + {} * {}), \"l\"({} + {} * ({})),", to, names_.step, bytes,
+                names_.ahead[i], names_.step, text_of(line_stride(i), factor(i).is_wide));
+    lines_.line("             \"r\"({}) : \"memory\");", names_.wanted);
+    lines_.close();
+  }
+
+  // Says which elements a thread's vector number `step` of the strip from `strip` on has.
+  void vector_at(std::size_t i, const std::string& step, const std::string& strip) const {
+    const ProductFactor& one = factor(i);
     // Without signs, so that quotients are shifts.
-    lines_.line("const unsigned int {} = {} / {} + {} * {};", names_.line, names_.thread, vectors,
-                names_.step, tile_.threads() / vectors);
-    lines_.line("const unsigned int {} = {} % {} * {};", names_.offset, names_.thread, vectors,
-                kVector);
+    lines_.line("const unsigned int {} = {} / {} + {} * {};", names_.line, names_.thread,
+                vectors_of_line(i), step, lines_apart(i));
+    lines_.line("const unsigned int {} = {} % {} * {};", names_.offset, names_.thread,
+                vectors_of_line(i), kVector);
     const std::string& at_k = one.along_k ? names_.offset : names_.line;
     const std::string& at = one.along_k ? names_.line : names_.offset;
     lines_.line("const int {} = {} + {};", one.axis.coordinate, names_.first[i], at);
-    lines_.line("const {} {} = {} + {};", index_type(), names_.counter, names_.strip, at_k);
-    const std::string place =
-        one.along_k ? exchanged_along_k(names_.offset, names_.line, tile_.depth)
-                    : fmt::format("({} ^ ({} / 2 % 4 * 8))", names_.offset, names_.line);
-    lines_.line("float* const {} = &{}[{} * {} + {} * {} + {}];", names_.to, names_.stages[i],
-                names_.into, tile_.strip_elements(i), names_.line, row, place);
+    lines_.line("const {} {} = {} + {};", index_type(), names_.counter, strip, at_k);
+  }
+
+  // Where that vector lies in its line.
+  std::string place(std::size_t i) const {
+    return factor(i).along_k ? exchanged_along_k(names_.offset, names_.line, tile_.depth)
+                             : fmt::format("({} ^ ({} / 2 % 4 * 8))", names_.offset, names_.line);
   }
 
   void copy_vector(std::size_t i) const {
@@ -184,18 +246,6 @@ class CopyWriter {
     lines_.line("             : \"memory\");");
   }
 
-  // Under a predicate: a branch would part the code around it, which is scheduled as one.
-  void copy_inside(std::size_t i) const {
-    lines_.unroll();
-    open_vectors(i, true);
-    lines_.line("asm volatile(\"{{ .reg .pred p; setp.ne.s32 p, %2, 0; \"");
-    lines_.line("             \"@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16; }}\" ::");
-    lines_.line("             \"r\"((unsigned int)__cvta_generic_to_shared({})), \"l\"(&{}),",
-                names_.to, element(i, ""));
-    lines_.line("             \"r\"({}) : \"memory\");", names_.wanted);
-    lines_.close();
-  }
-
   void copy_guarded(std::size_t i) const {
     // At borders only, where the copies without questions exist.
     if (asks_inside()) {
@@ -203,7 +253,10 @@ class CopyWriter {
     } else {
       lines_.unroll();
     }
-    open_vectors(i, false);
+    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.step, steps(i));
+    vector_at(i, names_.step, names_.strip);
+    lines_.line("float* const {} = &{}[{} * {} + {} * {} + {}];", names_.to, names_.stages[i],
+                names_.into, tile_.strip_elements(i), names_.line, row(i), place(i));
     const std::string all = whole(i);
     if (!all.empty()) {
       lines_.open("if ({})", all);
@@ -239,6 +292,11 @@ std::optional<std::string> define_tensor_fill(CodeLines& lines, const MatrixProd
   writer.define_fill();
   if (!writer.asks_inside()) return std::nullopt;
   return writer.is_inside(strip);
+}
+
+void advance_tensor_copies(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                           const TensorNames& names) {
+  CopyWriter(lines, product, tile, names).advance();
 }
 
 }  // namespace regraph::rewrite

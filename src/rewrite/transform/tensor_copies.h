@@ -19,14 +19,18 @@ void declare_tensor_copies(CodeLines& lines, const MatrixProduct& product, const
                            const TensorNames& names);
 
 // Writes the lambda `fill(stage, first k)`, which begins to copy a strip of both factors; and,
-// where it can be told whether a strip is inside, `fill_inside(stage, first k, part, wanted)` for
-// one of tile.parts() parts of such a strip: nothing is copied where `wanted` is 0. Returns the
-// condition for the strip that begins at `strip` to be inside; nothing where there is no
-// `fill_inside`.
+// where it can be told whether a strip is inside, `fill_inside(stage, part, wanted)` for one of
+// tile.parts() parts of such a strip: nothing is copied where `wanted` is 0. It copies the strip
+// after those that are copied before the loop, until advance_tensor_copies(). Returns the condition
+// for the strip that begins at `strip` to be inside; nothing where there is no `fill_inside`.
 [[nodiscard]] std::optional<std::string> define_tensor_fill(CodeLines& lines,
                                                             const MatrixProduct& product,
                                                             const TensorTile& tile,
                                                             const TensorNames& names,
                                                             const std::string& strip);
+
+// What `fill_inside` copies is the strip after it from here on.
+void advance_tensor_copies(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                           const TensorNames& names);
 
 }  // namespace regraph::rewrite

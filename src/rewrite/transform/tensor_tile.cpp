@@ -15,7 +15,9 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
     in_warp[factor] = names.fresh(array + "_warp");
     whole[factor] = names.fresh(array + "_aligned");
     inside[factor] = names.fresh(array + "_inside");
-    now[factor] = names.fresh(array + "_strip");
+    at[factor] = names.fresh(array + "_at");
+    address[factor] = names.fresh(array + "_address");
+    ahead[factor] = names.fresh(array + "_next");
     held[factor] = names.fresh(array + "_held");
   }
   for (auto [name, stem] : {std::pair(&tiles, "stages"),
@@ -48,7 +50,8 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
                             std::pair(&block, "block"),
                             std::pair(&row, "tile_row"),
                             std::pair(&rows, "tile_rows"),
-                            std::pair(&in_rows, "in_rows")}) {
+                            std::pair(&in_rows, "in_rows"),
+                            std::pair(&by, "by")}) {
     *name = names.fresh(stem);
   }
 }

@@ -23,8 +23,6 @@ struct TensorTile {
   // Fragments are loaded a step ahead, across strips too, and a strip's copies are begun in parts
   // between the products; `depth` is an even number of steps then.
   bool ahead = false;
-  // Factors are rounded by a multiplication (TensorCode::define_rounding).
-  bool scaled = false;
 
   static constexpr int kStepDepth = 8;  // of one instruction
 
@@ -42,10 +40,10 @@ struct TensorTile {
 struct TensorNames {
   TensorNames(Names& names, const MatrixProduct& product);
 
-  std::array<std::string, 2> stages, first, in_warp, whole, inside, now, held;
+  std::array<std::string, 2> stages, first, in_warp, whole, inside, held, at, address, ahead;
   std::string tiles, thread, group, place, limit, sums, fill, stage, strip, next, inner, step, line,
       offset, to, e, i, j, h, pair, to_tf32, into, part, load, set, fill_inside, wanted, block, row,
-      rows, in_rows;
+      rows, in_rows, by;
   std::string counter;  // of the product's loop
 };
 
