@@ -2,10 +2,13 @@
 #include "gpu/gpu_judge.h"
 #include "rewrite/random_sequences.h"
 #include "rewrite/sample_kernels.h"
+#include "rewrite/step_checks.h"
 #include "source/printer.h"
 
 #include <cstdlib>
 #include <iostream>
+#include <string>
+#include <vector>
 
 namespace regraph::test {
 namespace {
@@ -61,6 +64,39 @@ TEST_F(GpuStepSequences, KeepTheResult) {
   std::cout << "sequences on the GPU: " << sequences << ", too slow to compile: " << slow + large
             << ", of these too large to launch: " << large << "\n";
   print_tallies(tallies, false);
+}
+
+// What the kernel computes on a GPU after the steps, compared with what it was on the interpreter.
+std::string on_gpu(const KernelCase& kernel, const std::vector<Application>& steps) {
+  rewrite::KernelState state = kernel.original();
+  for (const Application& step : steps) {
+    auto next = kernel.apply(state, step.step, step.parameters);
+    if (!next) return step.step + ": " + next.error().message;
+    state = std::move(*next);
+  }
+  CompileRequest request;
+  request.source = source::print(state.unit);
+  request.kernel = kernel.problem().signature.name;
+  request.architecture = GpuMachine::instance().device().architecture;
+  const auto compiled =
+      GpuMachine::instance().compiler().compile(request, GpuMachine::instance().never());
+  if (!compiled) return compiled.error().message;
+  const VerificationResult result =
+      GpuJudge().judge(kernel.problem(), kernel.verifier(), *compiled, state.plan);
+  return result.correct() ? "correct" : result.message + "\n" + request.source;
+}
+
+TEST_F(GpuStepSequences, InfiniteFactorsStayWhereTheyWere) {
+  const auto kernel = sample("infinite_tap");
+  ASSERT_NE(kernel, nullptr);
+  EXPECT_EQ(on_gpu(*kernel, {}), "correct");
+  EXPECT_EQ(
+      on_gpu(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "8"}, {"order", "grouped"}}},
+                       {"branch_hoist", {{"form", "split"}}},
+                       {"launch_bounds", {{"min_blocks", "2"}}},
+                       {"scalar_replacement", {{"rows", "all"}}},
+                       {"window_tile", {{"depth", "all"}}}}),
+      "correct");
 }
 
 }  // namespace
