@@ -74,6 +74,8 @@ struct Judge::State {
     if (Status allowed = may_open(*description); !allowed) return std::move(allowed).error();
     open.expect_another();
     auto session = Session::reopen(*description, installation, cancellation);
+    if (!session && open.close_measured() && !cancellation.requested())
+      session = Session::reopen(*description, installation, cancellation);
     if (!session) return fail(ErrorCode::internal, session.error().message);
     (*session)->limit_threads(threads);
     const std::uint64_t bytes = (*session)->measures() ? buffer_bytes((*session)->problem()) : 0;

@@ -40,6 +40,13 @@ class OpenProblems {
     return open_.front().problem.get();
   }
 
+  // Closes all that are measured. Whether there were any.
+  bool close_measured() {
+    const std::size_t before = open_.size();
+    keep_within(0);
+    return open_.size() < before;
+  }
+
   [[nodiscard]] std::size_t size() const { return open_.size(); }
 
  private:

@@ -52,5 +52,15 @@ TEST(OpenProblems, OneMayBeLargerThanTheRoom) {
   EXPECT_EQ(open.size(), 0U);
 }
 
+TEST(OpenProblems, TheMeasuredOnesCanBeClosed) {
+  OpenProblems<int> open(8, 100);
+  add(open, 1, 0);
+  EXPECT_FALSE(open.close_measured());
+  add(open, 2, 30);
+  EXPECT_TRUE(open.close_measured());
+  EXPECT_NE(open.find(id(1)), nullptr);
+  EXPECT_EQ(open.find(id(2)), nullptr);
+}
+
 }  // namespace
 }  // namespace regraph::fleet
