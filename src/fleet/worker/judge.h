@@ -23,8 +23,8 @@ class Judge {
   static constexpr std::size_t kOpenProblems = 12;
   // Of the buffers of those that are measured together, half of it while another one is opened.
   // Each has some copies of its own, and a GPU has several judges; a single problem may have more.
-  // A fourth of it had room for two problems of a quarter of a GiB, and four searches opened theirs
-  // anew for nearly every job. Where a GPU has no room for so much, all others are closed first.
+  // A fourth of it had room for two problems of a quarter of a GiB only, too little for four
+  // searches. Where a GPU has no room for so much, all others are closed first.
   static constexpr std::uint64_t kMeasuredBytes = std::uint64_t{4} << 30;
 
   // `threads`: that one evaluation may use. `files`: the only folder that problems may have data

@@ -5,6 +5,7 @@
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/tensor_copies.h"
+#include "rewrite/transform/tensor_fragments.h"
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
@@ -154,104 +155,13 @@ class TensorCode {
     text_.close();
   }
 
-  // Where a thread's first fragment of a factor lies in the strip that is multiplied; the others
-  // are whole lines or groups of eight places further on. It moves along with the strips, so that
-  // an address takes an instruction at most.
-  void declare_places() {
-    for (const std::size_t which : {0UL, 1UL}) {
-      const std::size_t i = role(which);
-      if (factor(i).along_k) {
-        text_.line("int {} = ({} + {}) * {} + {};", names_.at[i], names_.in_warp[i], names_.group,
-                   tile_.depth,
-                   exchanged_along_k("2 * " + names_.place, names_.group, tile_.depth));
-      } else {
-        text_.line("int {} = 2 * {} * {} + (({} + {}{}) ^ (8 * {}));", names_.at[i], names_.place,
-                   tile_.tile[i], names_.in_warp[i], which == 0 ? "2 * " : "", names_.group,
-                   names_.place);
-      }
-    }
-  }
-
-  // On to the strip in the next stage.
-  void next_stage() {
-    text_.line("const int {} = {} == {} ? -{} : 1;", names_.by, names_.stage, tile_.stages - 1,
-               tile_.stages - 1);
-    text_.line("{} += {};", names_.stage, names_.by);
-    for (std::size_t i = 0; i < 2; ++i)
-      text_.line("{} += {} * {};", names_.at[i], names_.by, tile_.strip_elements(i));
-  }
-
-  // Loads the fragments of the eight steps along k that begin at `inner`.
-  void define_load() {
-    text_.open("const auto {} = [&](int {}, int {})", names_.load, names_.set, names_.inner);
-    load_rows();
-    load_columns();
-    text_.close("};");
-  }
-
   // A fragment in one of the two sets.
   std::string held(std::size_t i, const std::string& at) const {
     return fmt::format("{}[{}][{}]", names_.held[i], names_.set, at);
   }
 
-  // Loads the fragments that fill the instruction's rows.
-  void load_rows() {
-    const std::size_t i = role(0);
-    text_.unroll();
-    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, tile_.warp[i] / 16);
-    text_.unroll();
-    text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
-    if (factor(i).along_k) {
-      pair(i, fmt::format("({} ^ {}) + (16 * {} + 8 * {}) * {}", names_.at[i], names_.inner,
-                          names_.i, names_.h, tile_.depth));
-      text_.line("{0}[{1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
-                 names_.pair);
-      text_.line("{0}[{1} + 2] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
-                 names_.pair);
-    } else {
-      pair(i, fmt::format("({0} ^ ({1} % 2 * 16)) + {1} / 2 * 32 + ({2} + {3}) * {4}", names_.at[i],
-                          names_.i, names_.inner, names_.h, tile_.tile[i]));
-      text_.line("{0}[2 * {1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
-                 names_.pair);
-      text_.line("{0}[2 * {1} + 1] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
-                 names_.pair);
-    }
-    text_.close();
-    text_.close();
-  }
-
-  // Those that fill its columns.
-  void load_columns() {
-    const std::size_t i = role(1);
-    text_.unroll();
-    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.warp[i] / 8);
-    if (factor(i).along_k) {
-      pair(i, fmt::format("({} ^ {}) + 8 * {} * {}", names_.at[i], names_.inner, names_.j,
-                          tile_.depth));
-      text_.line("{0}[0] = {1}({2}.x);", held(i, names_.j), names_.to_tf32, names_.pair);
-      text_.line("{0}[1] = {1}({2}.y);", held(i, names_.j), names_.to_tf32, names_.pair);
-    } else {
-      text_.unroll();
-      text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
-      text_.line("{0}[{1}] = {2}({3}[({4} ^ ({5} % 4 * 8)) + {5} / 4 * 32 + ({6} + {1}) * {7}]);",
-                 held(i, names_.j), names_.h, names_.to_tf32, names_.stages[i], names_.at[i],
-                 names_.j, names_.inner, tile_.tile[i]);
-      text_.close();
-    }
-    text_.close();
-  }
-
-  void pair(std::size_t i, const std::string& at) {
-    text_.line("const float2 {} = *(const float2*)&{}[{}];", names_.pair, names_.stages[i], at);
-  }
-
   void multiply() {
-    text_.line("unsigned int {}[{}][{}][4];", names_.held[role(0)], tile_.fragment_sets(),
-               tile_.warp[role(0)] / 16);
-    text_.line("unsigned int {}[{}][{}][2];", names_.held[role(1)], tile_.fragment_sets(),
-               tile_.warp[role(1)] / 8);
-    declare_places();
-    define_load();
+    define_tensor_load(text_, product_, tile_, names_, rows_);
     if (tile_.ahead) {
       wait();
       text_.line("{}(0, 0);", names_.load);
@@ -270,7 +180,7 @@ class TensorCode {
     }
     multiply_fragments();
     text_.close();
-    if (!tile_.ahead) next_stage();
+    if (!tile_.ahead) advance_tensor_load(text_, tile_, names_);
     if (inside_) advance_tensor_copies(text_, product_, tile_, names_);
     text_.close();
   }
@@ -302,7 +212,7 @@ class TensorCode {
     wait();
     // After the last strip its own fragments are loaded once more, and nobody uses them.
     text_.open("if ({} + {} < {})", names_.strip, tile_.depth, names_.limit);
-    next_stage();
+    advance_tensor_load(text_, tile_, names_);
     text_.close();
     text_.close();
     text_.line("{0}(({1} / {2} + 1) % 2, ({1} + {2}) % {3});", names_.load, names_.inner,
