@@ -1,19 +1,21 @@
 """The fastest candidates of a predicted search, as files that can be measured."""
 import json
+import math
 import re
 import sqlite3
 
 
-def finalists(run, count):
-    """Up to `count` correct candidates of one launch that are predicted to be faster than the original, the fastest first:
-    (source, launch, steps), no two of them predicted to be the same."""
+def finalists(run, count, even_if_slower=False):
+    """Up to `count` correct candidates of one launch that are predicted to be faster than the original, or just the fastest of all if
+    `even_if_slower`, the fastest first: (source, launch, steps), no two of them predicted to be the same."""
     database = sqlite3.connect(f"file:{run / 'run.db'}?mode=ro", uri=True)
     (original,) = database.execute("SELECT median_seconds FROM baseline").fetchone()
+    limit = math.inf if even_if_slower else original
     rows = {node: (parent, step, parameters) for node, parent, step, parameters in
             database.execute("SELECT node, parent, step, parameters FROM measurement")}
     chosen = {}
     for node, source, plan, seconds in database.execute("SELECT node, source, plan, median_seconds FROM measurement WHERE verdict = 'correct' AND median_seconds < ? "
-                                               "ORDER BY median_seconds, node", (original,)):
+                                               "ORDER BY median_seconds, node", (limit,)):
         launches = json.loads(plan)
         if len(launches) != 1 or seconds in chosen:
             continue

@@ -244,6 +244,11 @@ class Found(unittest.TestCase):
             spoilt = found.judge(programs, folder, found.Options(2, 300, ("--device", "h200", "--evaluator", "model")))
             self.assertNotEqual(spoilt["candidates"][0]["verdict"], "correct")
             self.assertEqual(spoilt["file"], "finalists/0.cu")
+            # An answer that the search did not dare to give is measured all the same.
+            (folder / "search" / "result.json").write_text(json.dumps({**result, "status": "no_improvement"}))
+            unclaimed = found.candidates(folder, 2)
+            self.assertEqual([file.name for file, _ in unclaimed], ["0.cu", "1.cu"])
+            self.assertTrue(all(steps for _, steps in unclaimed))
 
     def test_no_problem_is_begun_too_late_and_the_next_run_goes_on(self):
         made = lowered(traces.softmax, {"rows": 64, "columns": 512}, {"rows": 7, "columns": 29})
