@@ -23,7 +23,7 @@ import sys
 import time
 from typing import Any
 
-from regraph_torch import answers, chat, child, description, found, measure, problem, tables, tools
+from regraph_torch import answers, chat, child, description, found, measure, memory_room, problem, tables, tools
 from regraph_torch import front as first_kernels
 from regraph_torch.errors import NOTHING_LOWERED, BadInput, Lacking, Refused, run_main
 
@@ -124,9 +124,10 @@ def measure_found(options: argparse.Namespace, further: list[str]) -> int:
         raise BadInput(f"{options.output} is no folder that kernelbench wrote: {error}") from error
     programs = tools.find_programs(options.programs)
     on_gpu = options.evaluator != "model"
+    room = memory_room.free_here() / memory_room.HOST_TIMES
     if on_gpu:
         need_torch()
-        measure.need_gpu()
+        room = min(room, measure.need_gpu() / memory_room.GPU_TIMES)
     score = ["--evaluator", options.evaluator, *(["--device", options.device] if options.device else []), *further]
     wanted = found.Options(options.finalists, options.seconds, tuple(score))
     chosen = [row for row in rows if row["stage"] in ("agrees", "searched") and "search" in row
@@ -150,15 +151,12 @@ def measure_found(options: argparse.Namespace, further: list[str]) -> int:
         row["pytorch"] = measure.pytorch_times(source, options.output / row["problem"] / "pytorch", content["settings"]["mode"],
                                                child.Limits(options.seconds))
 
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        started = {pool.submit(one_problem, row): row for row in chosen}
-        for ended in concurrent.futures.as_completed(started):
-            ended.result()
-            row = started[ended]
-            if "measured" not in row:
-                continue
-            tables.write(rows, options.output, content["settings"])
-            print(tables.measured_line(row), flush=True)
+    needs = [memory_room.bytes_of(found.manifest(options.output / row["problem"])) for row in chosen]
+    for row in memory_room.side_by_side(chosen, needs, memory_room.USED_AT_MOST * room, options.jobs, one_problem):
+        if "measured" not in row:
+            continue
+        tables.write(rows, options.output, content["settings"])
+        print(tables.measured_line(row), flush=True)
     left_out(sum("measured" not in row for row in chosen))
     print("\n" + tables.markdown(rows).split("\n", 1)[0])
     print(f"{options.output}/results.md, {options.output}/results.json")
@@ -280,7 +278,7 @@ def arguments() -> argparse.ArgumentParser:
     four.add_argument("--evaluator", choices=("gpu-only", "gpu", "model"), default="gpu-only",
                       help="model: predict at the problems' own sizes, without PyTorch (default: %(default)s)")
     four.add_argument("--device", default="", help="for regraph-score (default: the GPU that is here)")
-    four.add_argument("--jobs", type=int, default=1, help="problems worked on side by side; the GPU is one's alone while it is timed (default: %(default)s)")
+    four.add_argument("--jobs", type=int, default=1, help="problems worked on side by side as far as memory goes; the GPU is one's alone while it is timed (default: %(default)s)")
     four.add_argument("--seconds", type=int, default=600, help="a problem may take (default: %(default)s)")
     four.add_argument("--stop-after", type=float, default=0, metavar="SECONDS",
                       help="begin no further problem then; another run goes on with those that are left")

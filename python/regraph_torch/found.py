@@ -20,6 +20,14 @@ class Options:
     score_options: tuple[str, ...] = ("--evaluator", "gpu-only")
 
 
+def manifest(folder: pathlib.Path) -> str:
+    """Of the naive kernel, at the problem's own sizes; empty where there is none."""
+    try:
+        return (folder / "kernel.regraph.yaml").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
 def candidates(folder: pathlib.Path, count: int) -> list[tuple[pathlib.Path, list[str]]]:
     """Files with manifests beside them and the steps that lead there: the search's answer first, then others that it found, none twice.
     What the search did not dare to call faster is there too: the GPU decides, and the prediction may err by a quarter."""
@@ -30,16 +38,16 @@ def candidates(folder: pathlib.Path, count: int) -> list[tuple[pathlib.Path, lis
         best = folder / "search" / "best.cu"
         chosen.append((best, [one["step"] for one in result["best"].get("steps", [])]))
         text = best.read_text(encoding="utf-8")
-    if not (folder / "search" / "run.db").is_file():
+    # Of several launches, only the answer comes with a manifest.
+    if not (folder / "search" / "run.db").is_file() or "\nlaunch:" not in manifest(folder):
         return chosen
-    manifest = (folder / "kernel.regraph.yaml").read_text(encoding="utf-8")
     place = folder / "finalists"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     for number, (source, launch, steps) in enumerate(finalists(folder / "search", count, even_if_slower=True)):
         if source != text and len(chosen) < count:
             file = place / f"{number}.cu"
-            write_finalist(file, source, launch, manifest)
+            write_finalist(file, source, launch, manifest(folder))
             chosen.append((file, [one.split(" ", 1)[0] for one in steps]))
     return chosen
 

@@ -12,11 +12,14 @@ from regraph_torch import child
 from regraph_torch.errors import Lacking
 
 
-def need_gpu() -> None:
-    """Lacking: PyTorch sees no GPU."""
-    probe = subprocess.run([sys.executable, "-c", "import torch; print(torch.cuda.is_available())"], capture_output=True, text=True, check=False)
-    if probe.stdout.strip() != "True":
+def need_gpu() -> int:
+    """Bytes that are free on the GPU. Lacking: PyTorch sees no GPU."""
+    code = "import torch; print(torch.cuda.mem_get_info()[0] if torch.cuda.is_available() else 0)"
+    probe = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    free = int(probe.stdout) if probe.stdout.strip().isdigit() else 0
+    if not free:
         raise Lacking("--measure needs a GPU that PyTorch can use; without --measure times are predicted")
+    return free
 
 
 def pytorch_times(path: pathlib.Path, folder: pathlib.Path, mode: str, limits: child.Limits) -> dict[str, Any]:
