@@ -1,11 +1,13 @@
 #include "eval/gpu/timing/bench_reference.h"
 
 #include "eval/gpu/driver/harness_kernels.h"
+#include "eval/gpu/timing/present_buffer.h"
 #include "eval/real_compiler.h"
 #include "ptx/ptx_test_support.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace regraph::gpu {
@@ -47,6 +49,47 @@ TEST(BenchReference, ThePoisonDoesNotDependOnTheLength) {
   fill_as_device(longer, 5);
   fill_as_device(shorter, 5);
   EXPECT_EQ(std::memcmp(longer.data(), shorter.data(), shorter.size()), 0);
+}
+
+// Longer than what a thread takes at once, ends that are no whole word or element, and 12 bytes
+// that divide no power of two.
+TEST(BenchReference, WhatKeepsBothPoisonsWasNotWritten) {
+  for (const std::size_t size : {1U, 2U, 4U, 8U, 12U}) {
+    const std::size_t count = 600'000 / size + 1;
+    std::vector<std::byte> once(count * size);
+    std::vector<std::byte> again(count * size);
+    fill_as_device(once, 11);
+    fill_as_device(again, 12);
+    EXPECT_EQ(untouched_elements(once, 11, again, 12, size), std::vector<std::uint8_t>(count, 1));
+    std::vector<std::uint8_t> expected(count, 0);
+    for (std::size_t element = 0; element < count; ++element) {
+      // One value for both launches, which only one poison may happen to be.
+      if (element % 7 == 3) {
+        expected[element] = 1;
+        continue;
+      }
+      const std::size_t at = element * size;
+      if (element % 2 == 0) std::memcpy(&again[at], &once[at], size);
+      if (element % 2 == 1) std::memcpy(&once[at], &again[at], size);
+    }
+    if (size <= 2) continue;  // single bytes are those of both poisons now and then
+    EXPECT_EQ(untouched_elements(once, 11, again, 12, size), expected) << size;
+    std::fill(once.begin(), once.end(), std::byte{1});
+    EXPECT_TRUE(untouched_elements(once, 11, once, 12, size).empty()) << size;
+  }
+}
+
+TEST(BenchReference, LargeBuffersAreZeros) {
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{13}, (std::size_t{96} << 20) + 5}) {
+    std::vector<std::byte> buffer = present_buffer(bytes);
+    ASSERT_EQ(buffer.size(), bytes);
+    EXPECT_TRUE(std::all_of(buffer.begin(), buffer.end(),
+                            [](std::byte one) { return one == std::byte{0}; }));
+    std::fill(buffer.begin(), buffer.end(), std::byte{7});
+    make_present(buffer);
+    EXPECT_TRUE(std::all_of(buffer.begin(), buffer.end(),
+                            [](std::byte one) { return one == std::byte{7}; }));
+  }
 }
 
 TEST(BenchReference, SumsGrowWithTheSizes) {

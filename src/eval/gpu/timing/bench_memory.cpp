@@ -1,5 +1,7 @@
 #include "eval/gpu/timing/bench_memory.h"
 
+#include "eval/gpu/timing/present_buffer.h"
+
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
@@ -27,7 +29,7 @@ constexpr std::size_t kRotation = 1009;
 std::vector<std::byte> draw(const Problem& problem, const Argument& argument,
                             const Symbols& symbols, std::size_t bytes, std::uint64_t seed,
                             std::size_t stream, verify::Distribution distribution) {
-  std::vector<std::byte> content(bytes);
+  std::vector<std::byte> content = present_buffer(bytes);
   if (problem.is_whole(symbols, argument)) {
     verify::fill_input(problem, argument, symbols, distribution, seed, stream, content);
     return content;
@@ -38,8 +40,11 @@ std::vector<std::byte> draw(const Problem& problem, const Argument& argument,
                                 : bytes;  // integers may be indices: as the manifest says
   verify::fill_input(problem, argument, symbols, distribution, seed, stream,
                      std::span(content).first(drawn));
-  for (std::size_t at = drawn; at < bytes; at += drawn)
+  const std::size_t copies = drawn == 0 ? 0 : (bytes - drawn + drawn - 1) / drawn;
+  tbb::parallel_for(std::size_t{0}, copies, [&](std::size_t copy) {
+    const std::size_t at = (copy + 1) * drawn;
     std::memcpy(content.data() + at, content.data(), std::min(drawn, bytes - at));
+  });
   return content;
 }
 
@@ -130,6 +135,7 @@ Result<BenchMemory::Buffer> BenchMemory::allocate(std::span<const std::byte> con
       !status.ok()) {
     return status.error();
   }
+  make_present(process_->shared().bytes().first(content.size()));
   std::byte* const shared = process_->shared().bytes().data();
   copy_bytes(shared, content.data() + first, content.size() - first);
   copy_bytes(shared + (content.size() - first), content.data(), first);
@@ -211,12 +217,13 @@ Result<verify::Buffers, Failure> BenchMemory::outputs(int set, RaceSide side,
     if (const Status status = process_->shared().grow(bytes_[i]); !status.ok()) {
       return Failure{0, false, false, status.error().message};
     }
+    make_present(process_->shared().bytes().first(bytes_[i]));
     RunRequest request;
     request.reads = {{writable[i].name, 0}};
     Result<RunResponse, Failure> read = process_->run(request, stop);
     if (!read.ok()) return read.error();
     const std::span<std::byte> bytes = process_->shared().bytes().first(bytes_[i]);
-    outputs[i].resize(bytes.size());
+    outputs[i] = present_buffer(bytes.size());
     copy_bytes(outputs[i].data(), bytes.data(), bytes.size());
   }
   return outputs;

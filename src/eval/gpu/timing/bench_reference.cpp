@@ -1,14 +1,13 @@
 #include "eval/gpu/timing/bench_reference.h"
 
 #include "base/random.h"
+#include "eval/gpu/timing/present_buffer.h"
 #include "eval/verify/inputs.h"
 
 #include <fmt/format.h>
-#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 
 namespace regraph::gpu {
@@ -17,23 +16,59 @@ namespace {
 // Sets whose outputs are kept, as long as they take no more host memory than that.
 constexpr int kKeptSets = 2;
 constexpr double kKeptBytes = double{1 << 30};
-// Elements that a thread takes at once.
-constexpr std::size_t kGrain = 1 << 16;
+// Bytes that a thread takes at once: a multiple of every element's size but structures'.
+constexpr std::size_t kGrain = 1 << 18;
+
+// What the worker's poison kernel writes from byte `at` of a buffer on, a multiple of a word.
+void poison_part(std::span<std::byte> part, std::size_t at, std::uint64_t seed) {
+  constexpr std::size_t kWord = sizeof(std::uint32_t);
+  for (std::size_t byte = 0; byte < part.size(); byte += kWord) {
+    // splitmix64 adds its constant itself.
+    const std::uint64_t x = splitmix64(((at + byte) / kWord + seed - 1) * 0x9E3779B97F4A7C15ULL);
+    const auto word = static_cast<std::uint32_t>(x >> 32);
+    std::memcpy(part.data() + byte, &word, std::min(kWord, part.size() - byte));
+  }
+}
 
 }  // namespace
 
 void fill_as_device(std::span<std::byte> buffer, std::uint64_t seed) {
-  constexpr std::size_t kWord = sizeof(std::uint32_t);
-  const std::size_t words = (buffer.size() + kWord - 1) / kWord;
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, words, kGrain), [&](const auto& range) {
-    for (std::size_t i = range.begin(); i < range.end(); ++i) {
-      // splitmix64 adds its constant itself.
-      const std::uint64_t x = splitmix64((i + seed - 1) * 0x9E3779B97F4A7C15ULL);
-      const auto word = static_cast<std::uint32_t>(x >> 32);
-      const std::size_t at = i * kWord;
-      std::memcpy(buffer.data() + at, &word, std::min(kWord, buffer.size() - at));
+  const std::size_t chunks = (buffer.size() + kGrain - 1) / kGrain;
+  tbb::parallel_for(std::size_t{0}, chunks, [&](std::size_t chunk) {
+    const std::size_t at = chunk * kGrain;
+    poison_part(buffer.subspan(at, std::min(kGrain, buffer.size() - at)), at, seed);
+  });
+}
+
+std::vector<std::uint8_t> untouched_elements(std::span<const std::byte> once, std::uint64_t seed,
+                                             std::span<const std::byte> again,
+                                             std::uint64_t other_seed, std::size_t size) {
+  // Whole elements and whole words, about kGrain bytes of them.
+  const std::size_t part = (kGrain + 4 * size - 1) / (4 * size) * (4 * size);
+  const std::size_t parts = (once.size() + part - 1) / part;
+  std::vector<std::vector<std::uint8_t>> marks(parts);  // of parts that have any
+  tbb::parallel_for(std::size_t{0}, parts, [&](std::size_t p) {
+    const std::size_t begin = p * part;
+    const std::size_t bytes = std::min(part, once.size() - begin);
+    std::vector<std::byte> poison(bytes);
+    std::vector<std::byte> other(bytes);
+    poison_part(poison, begin, seed);
+    poison_part(other, begin, other_seed);
+    for (std::size_t at = 0; at + size <= bytes; at += size) {
+      const bool kept = std::memcmp(&once[begin + at], &poison[at], size) == 0 &&
+                        std::memcmp(&again[begin + at], &other[at], size) == 0;
+      if (!kept) continue;
+      if (marks[p].empty()) marks[p].resize(bytes / size, 0);
+      marks[p][at / size] = 1;
     }
   });
+  if (std::all_of(marks.begin(), marks.end(), [](const auto& one) { return one.empty(); }))
+    return {};
+  std::vector<std::uint8_t> untouched(once.size() / size, 0);
+  for (std::size_t p = 0; p < parts; ++p)
+    std::copy(marks[p].begin(), marks[p].end(),
+              untouched.begin() + static_cast<std::ptrdiff_t>(p * (part / size)));
+  return untouched;
 }
 
 double reduction_length_at(const Problem& problem, const Symbols& symbols, const Symbols& test,
@@ -99,25 +134,9 @@ Result<BenchReference, Failure> BenchReference::create(GpuProcess& process, Benc
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     const Argument& argument = problem.arguments[i];
     if (!argument.is_output() || argument.direction != Direction::out) continue;
-    const verify::Buffers& first = reference.expected_.front();
-    std::vector<std::byte> poison(first[i].size());
-    std::vector<std::byte> other_poison(first[i].size());
-    fill_as_device(poison, random_bits(seed, 0));
-    fill_as_device(other_poison, other);
-    const std::size_t size = size_in_bytes(argument.type);
-    std::vector<std::uint8_t> untouched(first[i].size() / size, 0);
-    std::atomic<bool> any{false};
-    tbb::parallel_for(
-        tbb::blocked_range<std::size_t>(0, untouched.size(), kGrain), [&](const auto& range) {
-          for (std::size_t e = range.begin(); e < range.end(); ++e) {
-            const std::size_t at = e * size;
-            const bool kept = std::memcmp(&first[i][at], &poison[at], size) == 0 &&
-                              std::memcmp(&(*again)[i][at], &other_poison[at], size) == 0;
-            untouched[e] = kept ? 1 : 0;
-            if (kept) any = true;
-          }
-        });
-    if (any) reference.untouched_[i] = std::move(untouched);
+    reference.untouched_[i] =
+        untouched_elements(reference.expected_.front()[i], random_bits(seed, 0), (*again)[i], other,
+                           size_in_bytes(argument.type));
   }
   return reference;
 }
@@ -151,7 +170,7 @@ std::optional<std::string> BenchReference::difference(const verify::Buffers& out
     if (argument.components > 1) extents.push_back(argument.components);
     std::vector<std::byte> before;
     const auto fill_before = [&] {
-      before.resize(expected[i].size());
+      before = present_buffer(expected[i].size());
       fill_as_device(before, poison_seed);
     };
     if (!untouched_[i].empty()) fill_before();

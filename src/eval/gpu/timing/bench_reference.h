@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,14 @@ namespace regraph::gpu {
 
 // The words that the worker's poison kernel writes, from the same seed.
 void fill_as_device(std::span<std::byte> buffer, std::uint64_t seed);
+
+// Marks (1) the elements of `size` bytes that hold the poison of `seed` after one launch and that
+// of `other_seed` after another: nothing wrote them. Empty where there are none.
+[[nodiscard]] std::vector<std::uint8_t> untouched_elements(std::span<const std::byte> once,
+                                                           std::uint64_t seed,
+                                                           std::span<const std::byte> again,
+                                                           std::uint64_t other_seed,
+                                                           std::size_t size);
 
 // The terms that are summed into one output element at `symbols`, for tolerances: from the
 // manifest's flops where given, else from those of a test size, which grow as sizes do.
