@@ -117,6 +117,37 @@ class SeenUnder {
 
 }  // namespace
 
+namespace {
+
+// Adds the names that the block sets, but for those that it does under conditions.
+void note_set_names(const Block& block, std::set<std::string>& names) {
+  for (const StmtPtr& stmt : block) {
+    if (const auto* declaration = as<source::Declaration>(stmt)) {
+      if (declaration->value) names.insert(declaration->variable.name);
+    } else if (const auto* assignment = as<source::Assignment>(stmt)) {
+      const auto* base = source::base_variable(*assignment->target);
+      const bool is_set = base != nullptr && assignment->op == source::AssignmentOperator::assign &&
+                          !source::variables_of(assignment->value).contains(base->name);
+      if (is_set) names.insert(base->name);
+    } else if (!source::is<source::Branch>(stmt)) {
+      note_set_names(body_of(*stmt), names);
+    }
+  }
+}
+
+}  // namespace
+
+bool reads_set_registers(const source::Kernel& kernel, const source::Analysis& analysis,
+                         const ExprPtr& expr, const std::set<std::string>& except) {
+  std::set<std::string> set = except;
+  note_set_names(kernel.body, set);
+  for (const std::string& name : source::variables_of(expr)) {
+    const bool is_counter = analysis.loop(name) != nullptr;
+    if (is_register(name, analysis) && !is_counter && !set.contains(name)) return false;
+  }
+  return true;
+}
+
 bool is_register(const std::string& name, const source::Analysis& analysis) {
   const source::Variable* variable = analysis.local(name);
   return variable != nullptr && variable->storage == source::Storage::automatic &&

@@ -5,6 +5,7 @@
 #include "source/analysis.h"
 #include "source/ir.h"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,13 @@ namespace regraph::rewrite {
                                       const source::Analysis& analysis,
                                       const source::ExprPtr& place,
                                       const std::vector<source::ExprPtr>& guards);
+
+// Whether the registers that the expression reads hold values wherever it may stand: each has one
+// from its declaration on, or is given one under no condition. Arrays count as one register; the
+// names in `except` are not looked at.
+[[nodiscard]] bool reads_set_registers(const source::Kernel& kernel,
+                                       const source::Analysis& analysis,
+                                       const source::ExprPtr& expr,
+                                       const std::set<std::string>& except = {});
 
 }  // namespace regraph::rewrite

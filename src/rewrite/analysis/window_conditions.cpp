@@ -238,6 +238,10 @@ Status check_thread_guards(const WindowNest& nest, const KernelForm& form) {
     }
     if (!dropped.empty() && !is_seen_only_under(form.kernel, form.analysis, update.target, dropped))
       return refuse("its sums are seen by threads that the loop's guards keep out");
+    for (const ExprPtr& read : {update.target, update.value}) {
+      if (!dropped.empty() && !reads_set_registers(form.kernel, form.analysis, read))
+        return refuse("it adds up registers that hold nothing where the loop's guards fail");
+    }
   }
   return {};
 }

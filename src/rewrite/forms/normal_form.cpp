@@ -312,18 +312,50 @@ class GuardFlattener {
     return {};
   }
 
-  // Registers declared under the same guards are dead where those fail, so they need none.
+  // Registers declared under the same guards are dead where those fail, so they need none. They
+  // hold a value there all the same: steps drop guards around sums that nobody sees, and compilers
+  // may do what they like with code that computes with registers that hold none.
   void flatten_assignment(const StmtPtr& stmt, const Assignment& assignment,
                           const std::vector<ExprPtr>& guards, Block& out) {
-    const auto* target = as<VariableReference>(assignment.target);
+    const auto* target = source::base_variable(*assignment.target);
     const auto declared =
         target != nullptr ? declared_under_.find(target->name) : declared_under_.end();
-    const bool is_private = declared != declared_under_.end() && declared->second == guards.size();
+    const bool is_private = !guards.empty() && declared != declared_under_.end() &&
+                            declared->second == guards.size() && is_safe_place(assignment.target);
     if (is_private && is_safe_without(guards, assignment.value)) {
       out.push_back(stmt);
-    } else {
-      emit_guarded(stmt, guards, out);
+      return;
     }
+    const bool is_element = is_private && is<Subscript>(assignment.target);
+    if (is_element && assignment.op == source::AssignmentOperator::assign &&
+        !source::variables_of(assignment.value).contains(target->name)) {
+      const source::Variable& variable = *analysis_.local(target->name);
+      const ExprPtr zero = source::zero_value(variable.type, variable.scalar);
+      if (zero) out.push_back(source::assign(assignment.target, zero));
+      if (zero) merging_ = false;
+    }
+    emit_guarded(stmt, guards, out);
+  }
+
+  // Whether this is a register, or an element of an array of them at constants and counters of
+  // loops between constants: it exists where the guards fail, too.
+  bool is_safe_place(const ExprPtr& target) const {
+    const auto* base = source::base_variable(*target);
+    const source::Variable* variable = base != nullptr ? analysis_.local(base->name) : nullptr;
+    if (variable == nullptr || variable->storage != source::Storage::automatic ||
+        variable->is_pointer) {
+      return false;
+    }
+    for (const ExprPtr& index : source::indices_of(*target)) {
+      for (const std::string& name : source::variables_of(index)) {
+        const source::CountedLoop* loop = analysis_.loop(name);
+        if (loop == nullptr || !is<source::IntegerLiteral>(loop->first) ||
+            !is<source::IntegerLiteral>(loop->limit)) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   bool is_uniform(const std::vector<ExprPtr>& guards) const {

@@ -149,6 +149,8 @@ bool TileBody::can_drop_guard(const Branch& branch) const {
       return;
     }
     const auto* base = source::base_variable(*target);
+    for (const ExprPtr& read : {target, value_of(stmt)})
+      droppable = droppable && reads_set_registers(kernel_, analysis_, read, own);
     if (base != nullptr && own.contains(base->name)) return;
     droppable = droppable && is_seen_only_under(kernel_, analysis_, target, guards);
   });
