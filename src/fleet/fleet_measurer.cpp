@@ -14,13 +14,13 @@
 namespace regraph::fleet {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::chrono::milliseconds kPause{500};
 // Of an answer's trial: processes of its own, and several checking tools.
 constexpr double kTrialSeconds = 300.0;
-constexpr std::size_t kMostWorkers = 1000;  // notices read; a board is open to whoever may write
-constexpr std::string_view kOwnLane = "gpu-";
-// A search has about four candidates under way, and which places take them is chance.
-constexpr int kMostReady = 8;
+// Which places take what a search has under way is chance.
+constexpr int kMostReady = 2 * kUnderWay;
 
 Evaluation unsupported(const std::string& why) {
   Evaluation evaluation;
@@ -43,11 +43,11 @@ std::string in_words(const SpeedupEstimate& speedup) {
 
 FleetMeasurer::FleetMeasurer(JobQueue& queue, NoticeBoard& board, Evaluator& here,
                              FleetMeasurerOptions options)
-    : board_(board),
-      here_(here),
+    : here_(here),
       options_(std::move(options)),
       desk_(queue, options_.problem, options_.report),
-      spot_check_(options_.checked_share) {}
+      spot_check_(options_.checked_share),
+      gpus_(board, options_.lane, options_.occasion) {}
 
 FleetMeasurer::~FleetMeasurer() {
   nobody_waits_.request();
@@ -76,11 +76,9 @@ Evaluation FleetMeasurer::evaluate(const Candidate& candidate, const EvaluationB
                       [&] { return here_.evaluate(candidate, budget, cancellation); });
   }
   Result<EvaluationAnswer> answer =
-      confirming ? ask_one_gpu(evaluation, cancellation) : desk_.ask(job, cancellation);
-  if (!answer && (cancellation.requested() || answer.error().code == ErrorCode::cancelled)) {
-    if (!confirming) desk_.give_up(job);
+      confirming ? ask_one_gpu(evaluation, cancellation) : ask_for_look(evaluation, cancellation);
+  if (!answer && (cancellation.requested() || answer.error().code == ErrorCode::cancelled))
     return cancelled_evaluation();
-  }
   if (answer && !answer->evaluation)
     answer = fail(ErrorCode::parse, "worker " + answer->worker + " did not evaluate it");
   if (!answer) {
@@ -94,19 +92,40 @@ Evaluation FleetMeasurer::evaluate(const Candidate& candidate, const EvaluationB
   return verified(std::move(remote), here.get(), answer->worker, cancellation);
 }
 
-void FleetMeasurer::make_ready(const EvaluationJob& first) {
-  const auto notices = board_.notices(Board::workers, kMostWorkers);
-  if (!notices) return;
-  int idle = -1;  // one takes the candidate itself
-  for (const auto& [key, text] : *notices) {
-    const auto worker = read_presence(text);
-    if (!worker || std::ranges::find(worker->lanes, options_.lane) == worker->lanes.end()) continue;
-    idle += std::clamp(worker->places - worker->busy, 0, kMostReady);
+Result<EvaluationAnswer> FleetMeasurer::ask_for_look(const EvaluationJob& evaluation,
+                                                     const Cancellation& cancellation) {
+  while (const std::optional<FleetGpu> gpu = gpus_.begin_look()) {
+    auto answer = ask_gpu(*gpu, evaluation, cancellation,
+                          options_.patience_seconds + evaluation.budget.wall_seconds);
+    gpus_.end_look(*gpu);
+    if (answer) return std::move(*answer);
+    gpus_.drop(*gpu);
+    desk_.report_once(gpu->worker + " is gone or silent; other GPUs measure");
   }
-  for (int place = 0; place < std::min(idle, kMostReady - 1); ++place) {
+  const Job job = job_of(options_.lane, evaluation);
+  Result<EvaluationAnswer> answer = desk_.ask(job, cancellation);
+  if (!answer && (cancellation.requested() || answer.error().code == ErrorCode::cancelled))
+    desk_.give_up(job);
+  return answer;
+}
+
+void FleetMeasurer::make_ready(const EvaluationJob& first) {
+  // Of the search's own GPUs, each with its own lane; else of all, whichever take it.
+  std::vector<FleetGpu> gpus = gpus_.mine();
+  const bool have_own = !gpus.empty();
+  if (!have_own) gpus = gpus_.there();
+  std::vector<std::string> lanes;
+  for (const FleetGpu& gpu : gpus) {
+    for (int place = gpu.busy; place < gpu.places; ++place)
+      lanes.push_back(have_own ? gpu.lane : options_.lane);
+  }
+  // The first GPU takes the candidate itself.
+  if (!lanes.empty()) lanes.erase(lanes.begin());
+  if (lanes.size() >= kMostReady) lanes.resize(kMostReady - 1);
+  for (std::size_t place = 0; place < lanes.size(); ++place) {
     EvaluationJob copy = first;
     copy.occasion += fmt::format(" ready {}", place);
-    ready_.push_back(std::async(std::launch::async, [this, job = job_of(options_.lane, copy)] {
+    ready_.push_back(std::async(std::launch::async, [this, job = job_of(lanes[place], copy)] {
       const auto answer = desk_.ask(job, nobody_waits_);
       if (!answer && nobody_waits_.requested()) desk_.give_up(job);
     }));
@@ -161,62 +180,44 @@ void FleetMeasurer::take_up(EvaluationAnswer& answer) {
 Result<EvaluationAnswer> FleetMeasurer::ask_one_gpu(const EvaluationJob& evaluation,
                                                     const Cancellation& cancellation) {
   while (true) {
-    const std::optional<Gpu> gpu = chosen(cancellation);
+    const std::optional<FleetGpu> gpu = confirming(cancellation);
     if (!gpu) return fail(ErrorCode::cancelled, "cancelled");
     if (auto answer = ask_gpu(*gpu, evaluation, cancellation)) return std::move(*answer);
     desk_.report_once(gpu->worker + " is gone; another GPU confirms");
   }
 }
 
-std::optional<Result<EvaluationAnswer>> FleetMeasurer::ask_gpu(const Gpu& gpu,
+std::optional<Result<EvaluationAnswer>> FleetMeasurer::ask_gpu(const FleetGpu& gpu,
                                                                const EvaluationJob& evaluation,
-                                                               const Cancellation& cancellation) {
+                                                               const Cancellation& cancellation,
+                                                               double patience_seconds) {
   const Job job = job_of(gpu.lane, evaluation);
+  const auto start = Clock::now();
   while (true) {
     const Deadline look(options_.look_seconds, cancellation);
     Result<EvaluationAnswer> answer = desk_.ask(job, look.cancellation());
     if (answer || answer.error().code != ErrorCode::cancelled) return answer;
-    const std::vector<Gpu> there = gpus();
-    const bool is_there = std::ranges::find(there, gpu.lane, &Gpu::lane) != there.end();
-    if (is_there && !cancellation.requested()) continue;
+    const std::vector<FleetGpu> there = gpus_.there();
+    const bool is_there = std::ranges::find(there, gpu.lane, &FleetGpu::lane) != there.end();
+    const std::chrono::duration<double> waited = Clock::now() - start;
+    const bool is_asked = is_there && waited.count() < patience_seconds;
+    if (is_asked && !cancellation.requested()) continue;
     desk_.give_up(job);
-    if (!is_there) return std::nullopt;
+    if (!is_asked && !cancellation.requested()) return std::nullopt;
     return answer;
   }
 }
 
-std::vector<FleetMeasurer::Gpu> FleetMeasurer::gpus() const {
-  std::vector<Gpu> there;
-  const auto notices = board_.notices(Board::workers, kMostWorkers);
-  if (!notices) return there;
-  for (const auto& [key, text] : *notices) {
-    const auto worker = read_presence(text);
-    if (!worker || std::ranges::find(worker->lanes, options_.lane) == worker->lanes.end()) continue;
-    const auto own = std::ranges::find_if(
-        worker->lanes, [](const std::string& lane) { return lane.starts_with(kOwnLane); });
-    if (own != worker->lanes.end()) there.push_back({*own, worker->name});
-  }
-  const std::lock_guard lock(mutex_);
-  const auto first = std::ranges::find(there, chosen_lane_, &Gpu::lane);
-  if (first != there.end()) std::rotate(there.begin(), first, first + 1);
-  return there;
-}
-
-std::optional<FleetMeasurer::Gpu> FleetMeasurer::chosen(const Cancellation& cancellation) {
+std::optional<FleetGpu> FleetMeasurer::confirming(const Cancellation& cancellation) {
   while (!cancellation.requested()) {
-    const std::vector<Gpu> there = gpus();
-    if (!there.empty()) {
-      const std::lock_guard lock(mutex_);
-      chosen_lane_ = there.front().lane;
-      return there.front();
-    }
+    if (auto gpu = gpus_.confirming()) return gpu;
     desk_.report_once("no worker with such a GPU is there; what is to be confirmed waits for one");
     std::this_thread::sleep_for(kPause);
   }
   return std::nullopt;
 }
 
-std::optional<Result<AnswerTrial>> FleetMeasurer::try_on(const Gpu& gpu,
+std::optional<Result<AnswerTrial>> FleetMeasurer::try_on(const FleetGpu& gpu,
                                                          const EvaluationJob& evaluation,
                                                          const Cancellation& cancellation) {
   auto answer = ask_gpu(gpu, evaluation, cancellation);
@@ -242,7 +243,7 @@ AnswerTrial FleetMeasurer::try_answer(const Candidate* answer, bool sanitize,
   std::vector<std::string> asked;
   int measured = 0;
   // Two at a time: each times on a GPU of its own.
-  const std::vector<Gpu> there = gpus();
+  const std::vector<FleetGpu> there = gpus_.there();
   for (std::size_t next = 0; next < there.size() && measured < 2 && !cancellation.requested();) {
     std::vector<std::future<std::optional<Result<AnswerTrial>>>> trials;
     evaluation.sanitize = sanitize && !trial.measurement.sanitizer;
@@ -265,7 +266,7 @@ AnswerTrial FleetMeasurer::try_answer(const Candidate* answer, bool sanitize,
   return trial;
 }
 
-bool FleetMeasurer::add_trial(const Gpu& gpu, Result<AnswerTrial> said, AnswerTrial& trial,
+bool FleetMeasurer::add_trial(const FleetGpu& gpu, Result<AnswerTrial> said, AnswerTrial& trial,
                               std::vector<std::string>& asked) {
   if (!said) {
     trial.notes.push_back("the answer could not be measured once more by " + gpu.worker + ": " +

@@ -1,9 +1,9 @@
 // An evaluator whose times are measured on the GPUs of a fleet's workers.
 //
 //   the original   ──> as many places as are idle, so that none has to get ready later
-//   first looks    ──> any GPU of the kind ──> its time, times the ratio of the original's there
-//                                              and on the GPU that answered first
-//   confirmations  ──> one GPU, for as long as it is there
+//   first looks    ──> the search's GPUs ──> their times, times the ratio of the original's there
+//                      (gpu_choice.h)        and on the GPU that answered first
+//   confirmations  ──> one of them, for as long as it is there
 //   the answer     ──> that and another one, beside the original; the lower speedup counts
 //
 // A worker races a candidate against what it has seen itself, the original first: times of two GPUs
@@ -12,7 +12,7 @@
 
 #include "eval/evaluator.h"
 #include "fleet/evaluation_job.h"
-#include "fleet/presence.h"
+#include "fleet/gpu_choice.h"
 #include "fleet/problem_desk.h"
 #include "fleet/problem_text.h"
 #include "fleet/queue/job_queue.h"
@@ -39,7 +39,9 @@ struct FleetMeasurerOptions {
   // Of how many candidates one is verified here, too; 0: none. Workers cannot tell which.
   int checked_share = 16;
   double look_seconds = 10.0;  // after which it is seen whether a GPU that was chosen is there yet
-  FleetReport report;          // told of workers that could not or that lie
+  // After which a first look, beyond what it may take, is for any GPU: the chosen one is silent.
+  double patience_seconds = 120.0;
+  FleetReport report;  // told of workers that could not or that lie
 };
 
 // Thread-safe.
@@ -65,32 +67,29 @@ class FleetMeasurer final : public Evaluator {
   [[nodiscard]] FleetCounts statistics() const { return spot_check_.counts(); }
 
  private:
-  struct Gpu {
-    std::string lane;  // its own
-    std::string worker;
-  };
-
   // Has idle places evaluate the first candidate, too, for nothing: each opens the problem and
   // times the original before whatever it is asked first.
   void make_ready(const EvaluationJob& first);
   [[nodiscard]] EvaluationJob job_for(const Candidate& candidate,
                                       const EvaluationBudget& budget) const;
+  // Asks one of the search's GPUs; any where it uses all, or where that one does not answer.
+  [[nodiscard]] Result<EvaluationAnswer> ask_for_look(const EvaluationJob& evaluation,
+                                                      const Cancellation& cancellation);
   // Asks the GPU that confirms, which is another one where it goes away.
   [[nodiscard]] Result<EvaluationAnswer> ask_one_gpu(const EvaluationJob& evaluation,
                                                      const Cancellation& cancellation);
   // Takes what a GPU makes of the answer into `trial`; whether it was measured.
-  [[nodiscard]] static bool add_trial(const Gpu& gpu, Result<AnswerTrial> said, AnswerTrial& trial,
-                                      std::vector<std::string>& asked);
-  // Nothing once the GPU is gone.
-  [[nodiscard]] std::optional<Result<EvaluationAnswer>> ask_gpu(const Gpu& gpu,
-                                                                const EvaluationJob& evaluation,
-                                                                const Cancellation& cancellation);
-  [[nodiscard]] std::optional<Result<AnswerTrial>> try_on(const Gpu& gpu,
+  [[nodiscard]] static bool add_trial(const FleetGpu& gpu, Result<AnswerTrial> said,
+                                      AnswerTrial& trial, std::vector<std::string>& asked);
+  // Nothing once the GPU is gone, or has been silent for so many seconds.
+  [[nodiscard]] std::optional<Result<EvaluationAnswer>> ask_gpu(
+      const FleetGpu& gpu, const EvaluationJob& evaluation, const Cancellation& cancellation,
+      double patience_seconds = kLongestFleetSeconds);
+  [[nodiscard]] std::optional<Result<AnswerTrial>> try_on(const FleetGpu& gpu,
                                                           const EvaluationJob& evaluation,
                                                           const Cancellation& cancellation);
-  // The GPUs that are there now, the one that was chosen first.
-  [[nodiscard]] std::vector<Gpu> gpus() const;
-  [[nodiscard]] std::optional<Gpu> chosen(const Cancellation& cancellation);
+  // Waits for one.
+  [[nodiscard]] std::optional<FleetGpu> confirming(const Cancellation& cancellation);
   // Puts the time into the search's unit.
   void take_up(EvaluationAnswer& answer);
   [[nodiscard]] bool is_first_confirmation(const Candidate& candidate);
@@ -99,13 +98,12 @@ class FleetMeasurer final : public Evaluator {
                                     const Cancellation& cancellation);
   [[nodiscard]] Measurement use() const;
 
-  NoticeBoard& board_;
   Evaluator& here_;
   const FleetMeasurerOptions options_;
   ProblemDesk desk_;
   SpotCheck spot_check_;
+  GpuChoice gpus_;
   mutable std::mutex mutex_;
-  std::string chosen_lane_;    // of the GPU that confirms
   double unit_seconds_ = 0.0;  // the original's, on the GPU that answered first
   std::map<std::pair<std::string, std::uint64_t>, Measurement> uses_;  // by worker and process
   std::unordered_set<Hash128> verified_;  // candidates that were confirmed here, too

@@ -1,10 +1,12 @@
 #include "fleet/fleet_measurer.h"
 
 #include "fleet/lanes.h"
+#include "fleet/presence.h"
 #include "fleet/queue/memory_broker.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -155,6 +157,7 @@ struct FleetMeasurerTest : testing::Test {
                           .occasion = "run",
                           .checked_share = checked_share,
                           .look_seconds = 0.1,
+                          .patience_seconds = patience_seconds,
                           .report = [this](const std::string& text) {
                             const std::lock_guard lock(mutex);
                             said.push_back(text);
@@ -170,6 +173,7 @@ struct FleetMeasurerTest : testing::Test {
   Here here;
   std::mutex mutex;
   std::vector<std::string> said;
+  double patience_seconds = 120.0;
   const Cancellation never{};
 };
 
@@ -226,6 +230,45 @@ TEST_F(FleetMeasurerTest, ConfirmsOnOneGpuAsLongAsItIsThere) {
   EXPECT_TRUE(last.correct());
   EXPECT_EQ(second.done(), std::vector<std::string>{"abcdef"});
   EXPECT_TRUE(was_said("a is gone"));
+}
+
+// Six GPUs of one place are more than a search keeps busy.
+TEST_F(FleetMeasurerTest, UsesAsManyGpusAsItKeepsBusy) {
+  std::vector<std::unique_ptr<GpuWorker>> workers;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"})
+    workers.push_back(std::make_unique<GpuWorker>(broker, name, 1.0));
+  FleetMeasurer fleet = make();
+  std::vector<std::thread> looks;
+  for (int look = 0; look < 24; ++look) {
+    looks.emplace_back([&, look] {
+      const std::string source(static_cast<std::size_t>(look) + 1, 'x');
+      EXPECT_TRUE(fleet.evaluate(candidate(source), {}, never).correct());
+    });
+  }
+  for (std::thread& one : looks)
+    one.join();
+  const auto used = [&] {
+    return std::ranges::count_if(workers, [](const auto& one) { return !one->done().empty(); });
+  };
+  EXPECT_EQ(used(), kUnderWay);
+  EXPECT_TRUE(fleet.evaluate(candidate("abc"), confirmation(), never).correct());
+  EXPECT_EQ(used(), kUnderWay);
+}
+
+// Another GPU takes what one that falls silent was asked.
+TEST_F(FleetMeasurerTest, ASilentGpuIsNotWaitedForForever) {
+  patience_seconds = 0.05;
+  std::vector<std::unique_ptr<GpuWorker>> workers;
+  for (const char* name : {"a", "b", "c", "d", "e", "f"})
+    workers.push_back(std::make_unique<GpuWorker>(broker, name, 1.0));
+  FleetMeasurer fleet = make();
+  EvaluationBudget budget;
+  budget.wall_seconds = 0.05;
+  EXPECT_TRUE(fleet.evaluate(candidate("abc"), budget, never).correct());
+  for (const auto& one : workers)
+    if (!one->done().empty()) one->fall_silent();
+  EXPECT_TRUE(fleet.evaluate(candidate("abcd"), budget, never).correct());
+  EXPECT_TRUE(was_said("gone or silent"));
 }
 
 TEST_F(FleetMeasurerTest, ConfirmationsAreVerifiedHereOnce) {
