@@ -52,10 +52,11 @@ class TensorCore final : public PlacedStep<TensorPlace> {
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     for (const auto& [tile, depth, stages, fragments] :
-         {std::tuple("256x128", "32", "3", "2"), std::tuple("128x128", "32", "3", "1"),
-          std::tuple("256x128", "32", "3", "1"), std::tuple("256x128", "16", "4", "1"),
-          std::tuple("128x256", "16", "4", "1"), std::tuple("128x128", "16", "3", "1"),
-          std::tuple("64x64", "16", "4", "1"), std::tuple("64x64", "32", "3", "1")}) {
+         {std::tuple("256x128", "32", "3", "2"), std::tuple("128x256", "32", "3", "2"),
+          std::tuple("128x128", "32", "3", "1"), std::tuple("256x128", "32", "3", "1"),
+          std::tuple("256x128", "16", "4", "1"), std::tuple("128x256", "16", "4", "1"),
+          std::tuple("128x128", "16", "3", "1"), std::tuple("64x64", "16", "4", "1"),
+          std::tuple("64x64", "32", "3", "1")}) {
       result.push_back({{"input", "tf32"}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
       if (fragments == std::string_view("2")) result.back()["fragments"] = fragments;
     }
