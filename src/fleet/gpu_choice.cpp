@@ -15,12 +15,17 @@ constexpr std::string_view kOwnLane = "gpu-";
 constexpr int kMostPlaces = 64;  // of a GPU that are believed
 constexpr std::size_t kMostDropped = 3;
 
+// Searches of other occasions have other orders.
+std::string own_order(const FleetGpu& gpu, const std::string& occasion) {
+  return Hasher().add(occasion).add(gpu.lane).finish().hex();
+}
+
 }  // namespace
 
 std::vector<FleetGpu> choose_gpus(std::vector<FleetGpu> there, const std::string& occasion) {
   const auto rank = [&](const FleetGpu& gpu) {
     const double load = static_cast<double>(gpu.busy) / std::max(1, gpu.places);
-    return std::tuple(load, Hasher().add(occasion).add(gpu.lane).finish().hex());
+    return std::tuple(load, own_order(gpu, occasion));
   };
   std::ranges::sort(there, {}, rank);
   int places = 0;
@@ -44,9 +49,13 @@ std::vector<FleetGpu> GpuChoice::there() const {
     const int places = std::clamp(worker->places, 1, kMostPlaces);
     there.push_back({*own, worker->name, places, std::clamp(worker->busy, 0, places)});
   }
+  // Of the others those that know the problem, then the rest, in an order of this search's own.
   const std::lock_guard lock(mutex_);
-  const auto first = std::ranges::find(there, confirming_, &FleetGpu::lane);
-  if (first != there.end()) std::rotate(there.begin(), first, first + 1);
+  std::ranges::sort(there, {}, [&](const FleetGpu& gpu) {
+    const bool is_mine =
+        std::ranges::any_of(mine_, [&](const Used& one) { return one.gpu.lane == gpu.lane; });
+    return std::tuple(gpu.lane != confirming_, !is_mine, own_order(gpu, occasion_));
+  });
   return there;
 }
 
@@ -94,17 +103,9 @@ void GpuChoice::drop(const FleetGpu& gpu) {
 
 std::optional<FleetGpu> GpuChoice::confirming() {
   choose();
-  std::vector<FleetGpu> there = this->there();
+  const std::vector<FleetGpu> there = this->there();
   if (there.empty()) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  // Where it is gone, rather one that knows the problem.
-  const auto is_mine = [&](const FleetGpu& gpu) {
-    return std::ranges::any_of(mine_, [&](const Used& one) { return one.gpu.lane == gpu.lane; });
-  };
-  if (there.front().lane != confirming_) {
-    const auto known = std::ranges::find_if(there, is_mine);
-    if (known != there.end()) std::rotate(there.begin(), known, known + 1);
-  }
   confirming_ = there.front().lane;
   return there.front();
 }

@@ -42,7 +42,7 @@ class GpuChoice {
   GpuChoice(NoticeBoard& board, std::string lane, std::string occasion)
       : board_(board), lane_(std::move(lane)), occasion_(std::move(occasion)) {}
 
-  // The GPUs that are there now, the one that confirms first.
+  // The GPUs that are there now: the one that confirms, the others that were chosen, the rest.
   [[nodiscard]] std::vector<FleetGpu> there() const;
 
   // The GPU that is to take a first look at a candidate, which `end_look` tells the end of; nothing
