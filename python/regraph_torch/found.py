@@ -38,16 +38,16 @@ def candidates(folder: pathlib.Path, count: int) -> list[tuple[pathlib.Path, lis
         best = folder / "search" / "best.cu"
         chosen.append((best, [one["step"] for one in result["best"].get("steps", [])]))
         text = best.read_text(encoding="utf-8")
-    # Of several launches, only the answer comes with a manifest.
-    if not (folder / "search" / "run.db").is_file() or "\nlaunch:" not in manifest(folder):
+    if not (folder / "search" / "run.db").is_file():
         return chosen
     place = folder / "finalists"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    for number, (source, launch, steps) in enumerate(finalists(folder / "search", count, even_if_slower=True)):
+    for number, (source, launches, steps) in enumerate(finalists(folder / "search", count, even_if_slower=True)):
         if source != text and len(chosen) < count:
             file = place / f"{number}.cu"
-            write_finalist(file, source, launch, manifest(folder))
+            if not write_finalist(file, source, launches, manifest(folder)):
+                continue
             chosen.append((file, [one.split(" ", 1)[0] for one in steps]))
     return chosen
 

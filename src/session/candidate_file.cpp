@@ -26,6 +26,33 @@ Result<LaunchPlan, SessionError> plan_with(const Session& session, const std::st
   return llm::changed_plan(problem.launch, problem.signature.name, change);
 }
 
+// The launches that the manifest beside a candidate tells, instead of the original's. What is
+// passed is what the original passes to the same kernel, where the manifest does not say.
+Result<LaunchPlan, SessionError> plan_of(const Session& session, const std::string& name,
+                                         const std::vector<ManifestLaunch>& launches) {
+  const Problem& problem = session.problem();
+  if (problem.launch.launches.size() < 2)
+    return unusable(name, "it is launched several times, the original once");
+  LaunchPlan plan;
+  for (const ManifestLaunch& entry : launches) {
+    Launch launch = entry.launch;
+    const llm::LaunchChange change{launch.block, launch.grid, launch.dynamic_shared_bytes};
+    if (Status possible = llm::check_launch_change(change, problem); !possible)
+      return unusable(name, possible.error().message);
+    if (launch.arguments.empty()) {
+      const Launch* const own = problem.launch.launch_of(launch.kernel);
+      if (own == nullptr) {
+        return unusable(name, fmt::format("the launch of '{}' needs args: the original does not "
+                                          "launch it",
+                                          launch.kernel));
+      }
+      launch.arguments = own->arguments;
+    }
+    plan.launches.push_back(std::move(launch));
+  }
+  return plan;
+}
+
 Result<Candidate, SessionError> candidate_of(const Session& session, const std::string& name,
                                              const std::string& source, const LaunchPlan& plan,
                                              const Cancellation& cancellation) {
@@ -55,8 +82,9 @@ Result<Candidate, SessionError> read_candidate_file(const Session& session,
   const Manifest& manifest = source->manifest;
   LaunchPlan plan = problem.launch;
   if (!manifest.launches.empty()) {
-    if (problem.launch.launches.size() < 2)
-      return unusable(options.file, "it is launched several times, the original once");
+    auto several = plan_of(session, options.file, manifest.launches);
+    if (!several) return std::move(several).error();
+    plan = std::move(*several);
   } else if (manifest.launch || source->block) {
     const Launch* const own = problem.launch.launch_of(problem.signature.name);
     if (own == nullptr) return unusable(options.file, "the original's launch is not known");

@@ -9,6 +9,8 @@
 #include "source/build.h"
 #include "source/walk.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <set>
@@ -54,6 +56,11 @@ class GuardFlattener {
   explicit GuardFlattener(const Kernel& kernel) : analysis_(kernel) {
     for (const source::KernelParameter& parameter : kernel.parameters)
       parameters_.insert(parameter.name);
+    walk(kernel.body, [&](const Stmt& stmt) {
+      const ExprPtr& target = target_of(stmt);
+      const auto* base = target ? source::base_variable(*target) : nullptr;
+      if (base != nullptr) ++sets_[base->name];
+    });
   }
 
   Result<Block> run(const Block& body) {
@@ -191,6 +198,7 @@ class GuardFlattener {
     const source::Variable& variable = to<Declaration>(stmt).variable;
     const ExprPtr& value = to<Declaration>(stmt).value;
     declared_under_[variable.name] = guards.size();
+    declared_in_[variable.name] = loops_.size();
     const bool is_safe = guards.empty() || !value || is_safe_without(guards, value);
     if (const auto before = declared_.back().find(variable.name); before != declared_.back().end())
       return declare_again(stmt, before->second, is_safe, guards, out);
@@ -299,7 +307,9 @@ class GuardFlattener {
         declared_under_[counter->variable.name] = guards.size();
       Block body;
       declared_.emplace_back();
+      loops_.push_back(source::counted_loop_of(loop)->name);
       Status status = flatten(loop.body, guards, body);
+      loops_.pop_back();
       declared_.pop_back();
       if (!status) return status;
       out.push_back(source::with_blocks(stmt, std::move(body), {}));
@@ -326,8 +336,8 @@ class GuardFlattener {
       out.push_back(stmt);
       return;
     }
-    const bool is_element = is_private && is<Subscript>(assignment.target);
-    if (is_element && assignment.op == source::AssignmentOperator::assign &&
+    if (!guards.empty() && (is_private || is_set_here_alone(assignment)) &&
+        is<Subscript>(assignment.target) && assignment.op == source::AssignmentOperator::assign &&
         !source::variables_of(assignment.value).contains(target->name)) {
       const source::Variable& variable = *analysis_.local(target->name);
       const ExprPtr zero = source::zero_value(variable.type, variable.scalar);
@@ -335,6 +345,20 @@ class GuardFlattener {
       if (zero) merging_ = false;
     }
     emit_guarded(stmt, guards, out);
+  }
+
+  // Whether no other statement sets the register, and this one sets each element once.
+  bool is_set_here_alone(const Assignment& assignment) const {
+    const auto* target = source::base_variable(*assignment.target);
+    if (target == nullptr || !is_safe_place(assignment.target)) return false;
+    const auto sets = sets_.find(target->name);
+    const auto depth = declared_in_.find(target->name);
+    if (sets == sets_.end() || sets->second != 1 || depth == declared_in_.end()) return false;
+    std::set<std::string> counters;
+    for (const ExprPtr& index : source::indices_of(*assignment.target))
+      counters.merge(source::variables_of(index));
+    return std::all_of(loops_.begin() + static_cast<std::ptrdiff_t>(depth->second), loops_.end(),
+                       [&](const std::string& loop) { return counters.contains(loop); });
   }
 
   // Whether this is a register, or an element of an array of them at constants and counters of
@@ -384,6 +408,9 @@ class GuardFlattener {
   source::Analysis analysis_;
   std::set<std::string> parameters_;
   std::map<std::string, std::size_t> declared_under_;  // name -> number of guards around it
+  std::map<std::string, std::size_t> declared_in_;     // name -> number of loops around it
+  std::map<std::string, int> sets_;                    // name -> assignments to it in the kernel
+  std::vector<std::string> loops_;                     // counters of those around the statement
   // By block that is being built, outermost first: what it declares, and whether with its value.
   std::vector<std::map<std::string, bool>> declared_{1};
   bool merging_ = false;  // whether out.back() is a guard this pass opened in the current block
