@@ -265,16 +265,36 @@ class Reduction(Anchor):
         reducer = REDUCERS[self.kind]
         total = body.name(reducer.variable)
         body.add(f"float {total} = {reducer.start};")
-        inner = {axis: body.loop("j", self.operand.shape[axis]) for axis in self.axes}
+        # One dimension of it: a block that works together takes every so-manyth element.
+        together = body.together if sum(not self.operand.shape[axis].is_one for axis in self.axes) == 1 else 0
+        spread = {"first": "threadIdx.x", "step": str(together)} if together else {}
+        inner = {axis: body.loop("j", self.operand.shape[axis], **spread) for axis in self.axes}
         body.add(reducer.step(total, self.operand.load(body, self.operand_index(index, inner))))
         for axis in reversed(self.axes):
             body.close(inner[axis])
+        if together:
+            self._join(body, reducer, total)
         extent = product([self.operand.shape[axis] for axis in self.axes], len(self.operand.shape[0].values))
         result = reducer.finish(total, extent)
         if result == total:
             return total
         body.note(extent)
         return body.let((id(self), "result", index), {"mean": "mean", "norm": "norm"}[self.kind], "float", result)
+
+    @staticmethod
+    def _join(body: Body, reducer: Reducer, total: str) -> None:
+        """What the block's threads have each becomes what the first has."""
+        parts, half = body.name("parts"), body.name("half")
+        body.add(f"__shared__ float {parts}[{body.together}];")
+        body.add(f"{parts}[threadIdx.x] = {total};")
+        body.add("__syncthreads();")
+        body.add(f"for (int {half} = {body.together // 2}; {half} > 0; {half} /= 2) {{")
+        body.depth += 1
+        body.add(f"if (threadIdx.x < {half}) {reducer.step(f'{parts}[threadIdx.x]', f'{parts}[threadIdx.x + {half}]')}")
+        body.add("__syncthreads();")
+        body.depth -= 1
+        body.add("}")
+        body.add(f"{total} = {parts}[0];")
 
     def _place(self, body: Body, index: tuple[str, ...]) -> str:
         sign = ">" if self.kind == "argmax" else "<"

@@ -38,6 +38,14 @@ class KernelWriter:
         self.block: list[int] = [1]
         self.grid: list[str] = ["1"]
 
+    def total(self, value: Value, threads: int) -> Kernel:
+        """One block for the one element: its threads, a power of two, reduce together."""
+        self.block, self.body.together = [threads], threads
+        text = value.load(self.body, tuple("0" for _ in value.shape))
+        self.body.open("threadIdx.x == 0")
+        self.body.add(f"{self.out.name}[0] = {text};")
+        return self._finished()
+
     def elements(self, value: Value) -> Kernel:
         """A thread an element."""
         if _is_flat(value, value.shape) and len([one for one in value.shape if not one.is_one]) > 1:

@@ -22,6 +22,7 @@ from regraph_torch.views import IDENTITIES, VIEWS
 COMPOSED = {"scaled_dot_product_attention": "two products with a softmax between them",
             "multi_head_attention_forward": "products with a softmax between them",
             "lstm": "a recurrence of products", "gru": "a recurrence of products", "rnn_tanh": "a recurrence of products"}
+FINISHING_THREADS = 256  # of the block that adds up what is left of a whole tensor
 WORDS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
@@ -264,14 +265,16 @@ class _Lowering:
         total = Reduction(last.title, kind, current, list(range(len(current.shape))), False, ())
         finish = REDUCERS[last.kind].finish
         last.kept = pointwise("result", [total], lambda x: finish(x, whole), self.graph.count) if kind != last.kind else total
+        # One thread would take milliseconds for what is left of a large tensor.
+        together = FINISHING_THREADS if _elements(current)[0] > 2 * FINISHING_THREADS else 0
         if set(_elements(result)) != {1}:
             buffer = self._fresh("whole", total)
-            self._kernel(last.kept, last.title, out=buffer)
-            last.kept = buffer
-        self._kernel(result, last.title)
+            self._kernel(last.kept, last.title, out=buffer, together=together)
+            last.kept, together = buffer, 0
+        self._kernel(result, last.title, together=together)
 
     def _kernel(self, value: Value, title: str, rows: tuple[list[int], list[Reduction]] | None = None, scan: Scan | None = None,
-                out: Buffer | None = None) -> None:
+                out: Buffer | None = None, together: int = 0) -> None:
         if out is None:
             out = Buffer(self._output_name(), value.type, value.shape)
         name = f"{title}_kernel" if not self.kernels else f"{title}_kernel{len(self.kernels) + 1}"
@@ -280,6 +283,8 @@ class _Lowering:
             kernel = writer.scan(value, scan)
         elif rows is not None:
             kernel = writer.rows(value, rows[0], rows[1])
+        elif together:
+            kernel = writer.total(value, together)
         else:
             kernel = writer.elements(value)
         self.kernels.append(kernel)

@@ -24,6 +24,7 @@ class Body:
         self.buffers: list[Buffer] = []
         self.index_type = index_type
         self.sizes: list[Size] = []
+        self.together = 0  # threads of the one block that reduces to one element; 0: each thread has an element of its own
 
     def name(self, wanted: str) -> str:
         """A name that no variable in this block or one around has, and from now on one that has it."""
@@ -60,14 +61,16 @@ class Body:
     def remember(self, key: object, name: str) -> None:
         self.known[-1][key] = name
 
-    def loop(self, wanted: str, extent: Size) -> str:
-        """Opens a loop over the extent and returns its counter; "0" for an extent of one, where there is none."""
+    def loop(self, wanted: str, extent: Size, first: str = "0", step: str = "1") -> str:
+        """Opens a loop over the extent, or over every `step`th element of it, and returns its counter; "0" for an extent of one, where
+        there is none."""
         self._begin()
         if extent.is_one:
             return "0"
         counter = self.name(wanted)
         self.note(extent)
-        self.add(f"for ({self.index_type} {counter} = 0; {counter} < {extent.text}; ++{counter}) {{")
+        on = f"++{counter}" if step == "1" else f"{counter} += {step}"
+        self.add(f"for ({self.index_type} {counter} = {first}; {counter} < {extent.text}; {on}) {{")
         self.depth += 1
         return counter
 

@@ -215,8 +215,20 @@ class LoweredKernels(unittest.TestCase):
         draw = random.Random(3)
         x, targets = [draw.uniform(-1, 1) for _ in range(6 * 5)], [draw.randrange(5) for _ in range(6)]
         terms = [math.log(sum(math.exp(one) for one in x[row * 5:row * 5 + 5])) - x[row * 5 + targets[row]] for row in range(6)]
-        self.run_kernel(traces.cross_entropy, {"rows": 64, "classes": 96}, {"rows": 6, "classes": 5},
-                        {"x": ("float32", (6, 5), x), "t": ("int64", (6,), targets)}, ("float32", (), [sum(terms) / 6]))
+        for rows in (64, 4096):
+            self.run_kernel(traces.cross_entropy, {"rows": rows, "classes": 96}, {"rows": 6, "classes": 5},
+                            {"x": ("float32", (6, 5), x), "t": ("int64", (6,), targets)}, ("float32", (), [sum(terms) / 6]))
+
+    def test_a_block_adds_up_what_is_left_of_many_rows(self):
+        self.assertNotIn("__shared__", lowered(traces.cross_entropy, {"rows": 512, "classes": 96}, {"rows": 6, "classes": 5}).source)
+        many = lowered(traces.cross_entropy, {"rows": 513, "classes": 96}, {"rows": 6, "classes": 5})
+        self.assertIn("parts[threadIdx.x] += parts[threadIdx.x + half];", many.source)
+        self.assertIn("block: 256, grid: [\"1\"]", many.manifest)
+        draw = random.Random(5)
+        x, targets = [draw.uniform(-1, 1) for _ in range(700 * 5)], [draw.randrange(5) for _ in range(700)]
+        terms = [math.log(sum(math.exp(one) for one in x[row * 5:row * 5 + 5])) - x[row * 5 + targets[row]] for row in range(700)]
+        self.run_kernel(traces.cross_entropy, {"rows": 4096, "classes": 96}, {"rows": 700, "classes": 5},
+                        {"x": ("float32", (700, 5), x), "t": ("int64", (700,), targets)}, ("float32", (), [sum(terms) / 700]))
 
 
 @unittest.skipIf(NO_PROGRAMS, NO_PROGRAMS)
