@@ -151,7 +151,7 @@ def measure_found(options: argparse.Namespace, further: list[str]) -> int:
         row["pytorch"] = measure.pytorch_times(source, options.output / row["problem"] / "pytorch", content["settings"]["mode"],
                                                child.Limits(options.seconds))
 
-    needs = [memory_room.bytes_of(found.manifest(options.output / row["problem"])) for row in chosen]
+    needs = [memory_room.FIXED_BYTES + memory_room.bytes_of(found.manifest(options.output / row["problem"])) for row in chosen]
     for row in memory_room.side_by_side(chosen, needs, memory_room.USED_AT_MOST * room, options.jobs, one_problem):
         if "measured" not in row:
             continue

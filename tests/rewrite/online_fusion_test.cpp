@@ -41,14 +41,6 @@ void expect_apart(const Passes& passes, const std::string& reason) {
   expect_refusal(*kernel, kFuse, reason);
 }
 
-void expect_text(const std::string& code, const std::string& text) {
-  EXPECT_NE(code.find(text), std::string::npos) << "no " << text << " in\n" << code;
-}
-
-void expect_no_text(const std::string& code, const std::string& text) {
-  EXPECT_EQ(code.find(text), std::string::npos) << text << " in\n" << code;
-}
-
 int loops_in(const std::string& code) {
   int found = 0;
   for (std::size_t at = code.find("for ("); at != std::string::npos;

@@ -20,10 +20,6 @@ Application slices(const char* number) {
   return {"slice_reduction", {{"slices", number}}};
 }
 
-void expect_text(const std::string& code, const std::string& text) {
-  EXPECT_NE(code.find(text), std::string::npos) << "no " << text << " in\n" << code;
-}
-
 // A thread a row of x.
 std::unique_ptr<KernelCase> rows_of(const std::string& body) {
   auto made = KernelCase::make(

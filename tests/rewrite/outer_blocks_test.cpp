@@ -8,10 +8,6 @@ namespace {
 
 using rewrite::OuterBlocks;
 
-void expect_text(const std::string& code, const std::string& text) {
-  EXPECT_NE(code.find(text), std::string::npos) << "no " << text << " in\n" << code;
-}
-
 // A kernel of rows whose blocks are images times `rows`; `body` has image and row.
 std::unique_ptr<KernelCase> of_rows(const std::string& body,
                                     const std::string& grid = "images * rows",

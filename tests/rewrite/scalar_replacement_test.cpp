@@ -40,14 +40,6 @@ void expect_memory(const Rows& rows, const std::string& reason, const char* whic
   expect_refusal(*kernel, keep(which), reason);
 }
 
-void expect_text(const std::string& code, const std::string& text) {
-  EXPECT_NE(code.find(text), std::string::npos) << "no " << text << " in\n" << code;
-}
-
-void expect_no_text(const std::string& code, const std::string& text) {
-  EXPECT_EQ(code.find(text), std::string::npos) << text << " in\n" << code;
-}
-
 constexpr const char* kSum =
     "for (int t = 0; t < m; ++t) for (int d = 0; d < 4; ++d) out[i * 4 + d] += b[t * 4 + d];";
 

@@ -43,6 +43,15 @@ inline rewrite::KernelState expect_correct(const KernelCase& kernel,
   return state;
 }
 
+// That the code has the text.
+inline void expect_text(const std::string& code, const std::string& text) {
+  EXPECT_NE(code.find(text), std::string::npos) << "no " << text << " in\n" << code;
+}
+
+inline void expect_no_text(const std::string& code, const std::string& text) {
+  EXPECT_EQ(code.find(text), std::string::npos) << text << " in\n" << code;
+}
+
 inline void expect_refusal(const KernelCase& kernel, const rewrite::KernelState& state,
                            const Application& step, const std::string& reason) {
   const auto result = kernel.apply(state, step.step, step.parameters);
