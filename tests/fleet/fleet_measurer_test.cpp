@@ -241,8 +241,10 @@ TEST_F(FleetMeasurerTest, UsesAsManyGpusAsItKeepsBusy) {
   for (const char* name : {"a", "b", "c", "d", "e", "f"})
     workers.push_back(std::make_unique<GpuWorker>(broker, name, 1.0));
   FleetMeasurer fleet = make();
+  constexpr int kLooks = 24;
   std::vector<std::thread> looks;
-  for (int look = 0; look < 24; ++look) {
+  looks.reserve(kLooks);
+  for (int look = 0; look < kLooks; ++look) {
     looks.emplace_back([&, look] {
       const std::string source(static_cast<std::size_t>(look) + 1, 'x');
       EXPECT_TRUE(fleet.evaluate(candidate(source), {}, never).correct());

@@ -19,6 +19,7 @@ constexpr const char* kLane = "measure-some-gpu-1";
 
 std::vector<FleetGpu> gpus(int count, int places) {
   std::vector<FleetGpu> all;
+  all.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i)
     all.push_back({"gpu-" + std::to_string(i), "worker" + std::to_string(i), places, 0});
   return all;

@@ -66,9 +66,10 @@ TEST(OnlineRows, TakeThreadsThatSawNothing) {
     SCOPED_TRACE(score);
     const std::string loop =
         "    for (int c = 0; c < n; ++c) { float s = " + std::string(score) + "; ";
-    const auto kernel = rows_of(
-        "    float m = -INFINITY;\n" + loop + "m = fmaxf(m, s); }\n    float sum = 0.0f;\n" + loop +
-        "sum += expf(s - m); }\n    y[i * 2] = sum;\n    y[i * 2 + 1] = m;\n");
+    std::string body = "    float m = -INFINITY;\n";
+    body += loop + "m = fmaxf(m, s); }\n    float sum = 0.0f;\n";
+    body += loop + "sum += expf(s - m); }\n    y[i * 2] = sum;\n    y[i * 2 + 1] = m;\n";
+    const auto kernel = rows_of(body);
     ASSERT_NE(kernel, nullptr);
     for (const Application& step : {shared("32", "2"), shared("64", "1")})
       expect_correct(*kernel, {kFuse, step});

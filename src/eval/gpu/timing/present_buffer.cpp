@@ -21,17 +21,16 @@ constexpr std::size_t kPart = std::size_t{32} << 20;
 
 void make_present(std::span<std::byte> buffer) {
   if (buffer.size() < 2 * kPart) return;
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   // Whole pages inside the buffer: its ends are touched soon enough.
-  const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(buffer.data());
-  const std::uintptr_t begin = (address + page - 1) / page * page;
-  const std::uintptr_t end = (address + buffer.size()) / page * page;
-  const std::size_t parts = (end - begin + kPart - 1) / kPart;
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(buffer.data()) % page;
+  std::span<std::byte> pages = buffer.subspan(beyond == 0 ? 0 : page - beyond);
+  pages = pages.first(pages.size() / page * page);
+  const std::size_t parts = (pages.size() + kPart - 1) / kPart;
   tbb::parallel_for(std::size_t{0}, parts, [&](std::size_t part) {
-    const std::uintptr_t first = begin + part * kPart;
+    const std::size_t first = part * kPart;
     // Fails where the system does not know it or memory is short: nothing is lost by that.
-    (void)madvise(reinterpret_cast<void*>(first), std::min(kPart, end - first),
-                  MADV_POPULATE_WRITE);
+    (void)madvise(pages.data() + first, std::min(kPart, pages.size() - first), MADV_POPULATE_WRITE);
   });
 }
 
