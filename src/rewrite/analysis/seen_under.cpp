@@ -115,10 +115,6 @@ class SeenUnder {
   bool is_whole_ = false;       // arrays are asked about as if they were one register
 };
 
-}  // namespace
-
-namespace {
-
 // Adds the names that the block sets, but for those that it does under conditions.
 void note_set_names(const Block& block, std::set<std::string>& names) {
   for (const StmtPtr& stmt : block) {
