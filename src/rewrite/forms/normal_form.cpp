@@ -2,6 +2,7 @@
 
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/forwarded_loads.h"
+#include "rewrite/forms/guarded_reads.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/named_conditions.h"
 #include "rewrite/forms/selected_values.h"
@@ -20,7 +21,6 @@ namespace regraph::rewrite {
 
 using source::as;
 using source::Assignment;
-using source::Binary;
 using source::Block;
 using source::Branch;
 using source::Builtin;
@@ -31,7 +31,6 @@ using source::ExprPtr;
 using source::ForLoop;
 using source::is;
 using source::Kernel;
-using source::OpaqueExpression;
 using source::Scope;
 using source::Stmt;
 using source::StmtKind;
@@ -53,9 +52,7 @@ bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds) {
 
 class GuardFlattener {
  public:
-  explicit GuardFlattener(const Kernel& kernel) : analysis_(kernel) {
-    for (const source::KernelParameter& parameter : kernel.parameters)
-      parameters_.insert(parameter.name);
+  explicit GuardFlattener(const Kernel& kernel) : analysis_(kernel), reads_(kernel, analysis_) {
     walk(kernel.body, [&](const Stmt& stmt) {
       const ExprPtr& target = target_of(stmt);
       const auto* base = target ? source::base_variable(*target) : nullptr;
@@ -115,91 +112,12 @@ class GuardFlattener {
                       {StmtKind::jump, StmtKind::return_, StmtKind::while_loop, StmtKind::opaque});
   }
 
-  // Whether the value may be computed where the guards fail. Memory may only be read at places that
-  // do not follow what the guards ask about: the threads that meet the guards read them as well.
-  bool is_safe_without(const std::vector<ExprPtr>& guards, const ExprPtr& value) const {
-    if (!analysis_.reads_memory(value)) return true;
-    std::set<std::string> asked;
-    return find_asked(guards, asked) && reads_nothing_asked(value, asked);
-  }
-
-  // The symbols in the guards that are no parameters; false for guards that are not understood, or
-  // that do not ask about the thread.
-  bool find_asked(const std::vector<ExprPtr>& guards, std::set<std::string>& asked) const {
-    for (const ExprPtr& guard : guards) {
-      const auto* comparison = as<Binary>(guard);
-      if (comparison == nullptr) return false;
-      bool asks_thread = false;
-      for (const ExprPtr& side : {comparison->left, comparison->right}) {
-        const auto polynomial = analysis_.polynomial(side);
-        if (!polynomial) return false;
-        for (const std::string& symbol : polynomial->symbols()) {
-          asks_thread = asks_thread || symbol.find('.') != std::string::npos;
-          if (parameters_.count(symbol) == 0) asked.insert(symbol);
-        }
-      }
-      if (!asks_thread) return false;
-    }
-    return true;
-  }
-
-  // Whether all that the expression reads is elements of buffers at places that follow none of the
-  // symbols.
-  bool reads_nothing_asked(const ExprPtr& expr, const std::set<std::string>& asked) const {
-    if (is<OpaqueExpression>(expr)) return false;
-    if (const auto* call = as<Call>(expr)) {
-      auto function = std::make_shared<Call>(*call);
-      function->arguments.clear();
-      if (analysis_.reads_memory(function)) return false;
-    }
-    if (const auto* access = as<Subscript>(expr)) {
-      const auto* base = as<VariableReference>(access->base);
-      const auto index = analysis_.polynomial(access->index);
-      if (base == nullptr || !analysis_.is_global_pointer(base->name) || !index) return false;
-      for (const std::string& symbol : index->symbols()) {
-        if (asked.contains(symbol) || counts_by(symbol, asked)) return false;
-      }
-      return true;
-    }
-    bool safe = true;
-    source::for_each_operand(
-        *expr, [&](const ExprPtr& operand) { safe = safe && reads_nothing_asked(operand, asked); });
-    return safe;
-  }
-
-  // Whether the symbol is a counter of a loop that begins or ends where one of the asked says.
-  bool counts_by(const std::string& symbol, const std::set<std::string>& asked) const {
-    const source::CountedLoop* loop = analysis_.loop(symbol);
-    return loop != nullptr && (follows(loop->first, asked) || follows(loop->limit, asked));
-  }
-
-  // Whether the value may depend on one of the asked.
-  bool follows(const ExprPtr& value, const std::set<std::string>& asked) const {
-    bool found = false;
-    source::walk(value, [&](const Expr& node) {
-      if (const auto* builtin = as<Builtin>(node)) found = found || asked.contains(builtin->name);
-      const auto* variable = as<VariableReference>(node);
-      if (found || variable == nullptr) return;
-      const std::string& name = variable->name;
-      if (asked.contains(name)) {
-        found = true;
-      } else if (analysis_.loop(name) != nullptr) {
-        found = counts_by(name, asked);
-      } else if (const ExprPtr definition = analysis_.definition(name)) {
-        found = follows(definition, asked);
-      } else {
-        found = parameters_.count(name) == 0;
-      }
-    });
-    return found;
-  }
-
   Status flatten_declaration(const StmtPtr& stmt, const std::vector<ExprPtr>& guards, Block& out) {
     const source::Variable& variable = to<Declaration>(stmt).variable;
     const ExprPtr& value = to<Declaration>(stmt).value;
     declared_under_[variable.name] = guards.size();
     declared_in_[variable.name] = loops_.size();
-    const bool is_safe = guards.empty() || !value || is_safe_without(guards, value);
+    const bool is_safe = guards.empty() || !value || reads_.are_safe_without(guards, value);
     if (const auto before = declared_.back().find(variable.name); before != declared_.back().end())
       return declare_again(stmt, before->second, is_safe, guards, out);
     declared_.back()[variable.name] = is_safe;
@@ -243,7 +161,7 @@ class GuardFlattener {
     // What is read under the guards needs no variable in front of them where it is used once.
     const Block written =
         guards.empty() ? block : with_loads_forwarded(block, analysis_, [&](const ExprPtr& value) {
-          return !is_safe_without(guards, value);
+          return !reads_.are_safe_without(guards, value);
         });
     for (const StmtPtr& stmt : written) {
       if (Status status = flatten(stmt, guards, out); !status) return status;
@@ -332,7 +250,7 @@ class GuardFlattener {
         target != nullptr ? declared_under_.find(target->name) : declared_under_.end();
     const bool is_private = !guards.empty() && declared != declared_under_.end() &&
                             declared->second == guards.size() && is_safe_place(assignment.target);
-    if (is_private && is_safe_without(guards, assignment.value)) {
+    if (is_private && reads_.are_safe_without(guards, assignment.value)) {
       out.push_back(stmt);
       return;
     }
@@ -406,7 +324,7 @@ class GuardFlattener {
   }
 
   source::Analysis analysis_;
-  std::set<std::string> parameters_;
+  GuardedReads reads_;
   std::map<std::string, std::size_t> declared_under_;  // name -> number of guards around it
   std::map<std::string, std::size_t> declared_in_;     // name -> number of loops around it
   std::map<std::string, int> sets_;                    // name -> assignments to it in the kernel
