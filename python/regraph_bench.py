@@ -240,8 +240,8 @@ def arguments() -> argparse.ArgumentParser:
     one.add_argument("--seed", type=int, default=1, help="for regraph-search (default: %(default)s)")
     one.add_argument("--no-search", action="store_true", help="lower and compare with PyTorch, no more")
     one.add_argument("--most-elements", type=int, default=0, metavar="N",
-                     help="search at sizes halved until no buffer has more elements; 0 (default): the problem's own. Below 67108864 "
-                          "buffers fit into a GPU's L2, and kernels bound by memory look as fast as they can be")
+                     help="search at sizes halved until no buffer has more elements; 0 (default): the problem's own. With buffers that "
+                          "fit into the GPU's L2 (1048576; not 67108864) kernels bound by memory look as fast as they can be")
     one.add_argument("--jobs", type=int, default=1, help="problems worked on side by side (default: %(default)s)")
     one.add_argument("--stop-after", type=float, default=0, metavar="SECONDS", help="begin no further problem then; what was done is kept")
     one.add_argument("--measure", action="store_true", help="with a GPU: time PyTorch, too, and table fast_p")
