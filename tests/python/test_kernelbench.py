@@ -16,7 +16,7 @@ from support import PYTHON, lacking
 import regraph_bench
 import traces
 from lowered import lowered
-from regraph_torch import answers, child, comparison, found, npy, problem, sizes, tools, variants
+from regraph_torch import answers, child, comparison, npy, problem, sizes, tools, variants
 from regraph_torch.errors import BadInput, Lacking, Refused, run_main
 
 NO_TORCH = lacking(("torch",))
