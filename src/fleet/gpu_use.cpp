@@ -7,8 +7,9 @@ namespace regraph::fleet {
 namespace {
 
 constexpr int Measurement::*kCounts[] = {
-    &Measurement::timed,   &Measurement::pruned,   &Measurement::faults,
-    &Measurement::workers, &Measurement::profiled, &Measurement::exact_looks,
+    &Measurement::timed,        &Measurement::pruned,   &Measurement::faults,
+    &Measurement::workers,      &Measurement::profiled, &Measurement::exact_looks,
+    &Measurement::double_looks,
 };
 constexpr double Measurement::*kSeconds[] = {
     &Measurement::compile_and_verify_seconds,

@@ -38,6 +38,7 @@ void for_each_number(Target& measurement, Field& field) {
   field("waiting_seconds", measurement.waiting_seconds);
   field("profiled", measurement.profiled);
   field("exact_looks", measurement.exact_looks);
+  field("double_looks", measurement.double_looks);
   field("no_counters", measurement.no_counters);
 }
 

@@ -33,6 +33,7 @@ struct Measurement {
   double waiting_seconds = 0.0;
   int profiled = 0;         // kernels whose hardware counters were read
   int exact_looks = 0;      // outputs at the bench size judged on small integers
+  int double_looks = 0;     // and by the original in double precision
   std::string no_counters;  // why none could be; empty otherwise
   // The answer once more beside the original; none without an answer, or when it could not be had.
   std::optional<MeasuredSpeedup> speedup = std::nullopt;

@@ -155,6 +155,7 @@ Json measurement_json(const Measurement& measurement) {
           {"waiting_seconds", measurement.waiting_seconds},
           {"profiled", measurement.profiled},
           {"exact_looks", measurement.exact_looks},
+          {"double_looks", measurement.double_looks},
           {"no_counters", measurement.no_counters},
           {"final", measurement.speedup ? speedup_json(*measurement.speedup) : Json()},
           {"disturbances", measurement.disturbances},

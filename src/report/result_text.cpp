@@ -154,6 +154,11 @@ void append_measurement(const Measurement& measurement, std::string& text) {
         "\n  sums        so long at the bench size that the original's own rounding exceeds the "
         "tolerance:\n              outputs were compared on small integers, bit for bit";
   }
+  if (measurement.double_looks > 0) {
+    text +=
+        "\n  sums        so long at the bench size that the original's own rounding exceeds the "
+        "tolerance:\n              outputs were compared with the original in double precision";
+  }
   if (!measurement.no_counters.empty()) {
     fmt::format_to(out, "\n  counters    none: {}", measurement.no_counters);
   }

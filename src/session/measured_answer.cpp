@@ -68,6 +68,7 @@ Measurement measurement_of(const MeasuringGpu& gpu) {
   measurement.waiting_seconds = statistics.waiting_seconds;
   measurement.profiled = statistics.profiled;
   measurement.exact_looks = statistics.exact_looks;
+  measurement.double_looks = statistics.double_looks;
   measurement.no_counters = statistics.no_counters;
   return measurement;
 }

@@ -26,8 +26,13 @@ struct GpuEvaluator::State {
     if (loaded.ok()) kernel->loaded = std::move(*loaded);  // the verifier says so when not
     original = std::move(kernel);
     for (const int device : config.devices) {
-      GpuLaneConfig lane{config.worker, config.model, config.cupti, config.seed};
+      GpuLaneConfig lane{config.worker, config.model, config.cupti, config.seed, {}};
       lane.worker.device = device;
+      lane.make_double_shadow = [&compiler, &problem, architecture = config.model.architecture](
+                                    const Cancellation& stop) {
+        return verify::make_double_shadow(compiler, problem, problem.source, architecture, stop,
+                                          verify::ShadowUse::gpu);
+      };
       lanes.push_back(
           std::make_unique<GpuLane>(problem, verifier, original, best, log, std::move(lane)));
     }
@@ -238,6 +243,7 @@ GpuStatistics GpuEvaluator::statistics() const {
     const SessionHealth health = lane.health();
     statistics.furnishing_seconds += health.furnishing_seconds;
     statistics.exact_looks += health.exact_looks;
+    statistics.double_looks += health.double_looks;
     if (i == 0) statistics.clock_hertz = health.clock_hertz;
     if (i == 0) statistics.original_seconds = lane.original_seconds();
     for (const double noise : health.noise)

@@ -121,6 +121,7 @@ Result<TimingConfig> GpuLane::timing_config(std::uint64_t seed, const Cancellati
   timing.seed = config_.seed;
   timing.arithmetic = scale->arithmetic;
   timing.test = scale->symbols;
+  timing.make_double_shadow = config_.make_double_shadow;
   return timing;
 }
 

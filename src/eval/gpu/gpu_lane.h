@@ -13,9 +13,11 @@
 #include "eval/gpu/timing/measured_best.h"
 #include "eval/gpu/timing/timing_session.h"
 #include "eval/model/device.h"
+#include "eval/verify/double_shadow.h"
 #include "eval/verify/verifier.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +30,8 @@ struct GpuLaneConfig {
   DeviceSpec model;                // of the GPU
   std::vector<std::string> cupti;  // files that may be CUPTI, best first; empty: no counters
   std::uint64_t seed = 0;
+  // As in TimingConfig; may be empty.
+  std::function<Result<verify::DoubleShadow>(const Cancellation&)> make_double_shadow;
 };
 
 // Not thread-safe, but lanes of different GPUs may be used at the same time.

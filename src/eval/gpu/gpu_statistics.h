@@ -14,6 +14,7 @@ struct GpuStatistics {
   int pruned = 0;         // left at their prediction
   int faults_on_gpu = 0;  // of candidates that the interpreter passed
   int exact_looks = 0;    // outputs judged on inputs whose sums are exact
+  int double_looks = 0;   // and by the original in double precision
   int workers = 0;        // processes started, of all kinds
   int devices = 0;        // GPUs in use
   double compile_and_verify_seconds = 0.0;

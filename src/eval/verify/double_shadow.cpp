@@ -155,7 +155,7 @@ Result<LaunchPlan> widened_plan(const LaunchPlan& plan) {
 
 Result<DoubleShadow> make_double_shadow(Compiler& compiler, const Problem& problem,
                                         const std::string& source, const std::string& architecture,
-                                        const Cancellation& cancellation) {
+                                        const Cancellation& cancellation, ShadowUse use) {
   const bool any =
       std::any_of(problem.arguments.begin(), problem.arguments.end(),
                   [](const auto& one) { return one.is_output() && one.type == ScalarType::f32; });
@@ -171,7 +171,6 @@ Result<DoubleShadow> make_double_shadow(Compiler& compiler, const Problem& probl
   const Result<LaunchPlan> plan = widened_plan(problem.launch);
   if (!plan.ok()) return plan.error();
   shadow.problem.launch = *plan;
-  CompiledPlan compiled;
   std::map<std::string, std::shared_ptr<const CompiledKernel>> known;
   for (const Launch& launch : plan->launches) {
     std::shared_ptr<const CompiledKernel>& kernel = known[launch.kernel];
@@ -180,14 +179,14 @@ Result<DoubleShadow> make_double_shadow(Compiler& compiler, const Problem& probl
       request.source = *translated;
       request.kernel = launch.kernel;
       request.architecture = architecture;
-      request.want_cubin = false;
+      request.want_cubin = use == ShadowUse::gpu;
       Result<CompiledKernel> result = compiler.compile(request, cancellation);
       if (!result.ok()) return result.error();
       kernel = std::make_shared<const CompiledKernel>(std::move(*result));
     }
-    compiled.launches.push_back(kernel);
+    shadow.compiled.launches.push_back(kernel);
   }
-  Result<LoadedPlan> loaded = load_plan(compiled, *plan);
+  Result<LoadedPlan> loaded = load_plan(shadow.compiled, *plan);
   if (!loaded.ok()) return loaded.error();
   shadow.plan = std::move(*loaded);
   return shadow;

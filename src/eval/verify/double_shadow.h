@@ -4,6 +4,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "eval/compile/compiled_plan.h"
 #include "eval/compile/compiler.h"
 #include "eval/verify/comparison.h"
 #include "eval/verify/kernel_run.h"
@@ -19,8 +20,12 @@ namespace regraph::verify {
 // The problem with every fp32 argument in fp64, and the original's plan for it.
 struct DoubleShadow {
   Problem problem;
+  CompiledPlan compiled;
   LoadedPlan plan;
 };
+
+// Where a shadow runs: a GPU wants machine code, the interpreter does without.
+enum class ShadowUse : std::uint8_t { interpreter, gpu };
 
 // Translates `source` (double_source.h) and compiles it. Errors: unsupported, when it has no
 // counterpart in double or the problem has no fp32 output; those of Compiler::compile and
@@ -28,7 +33,8 @@ struct DoubleShadow {
 [[nodiscard]] Result<DoubleShadow> make_double_shadow(Compiler& compiler, const Problem& problem,
                                                       const std::string& source,
                                                       const std::string& architecture,
-                                                      const Cancellation& cancellation);
+                                                      const Cancellation& cancellation,
+                                                      ShadowUse use = ShadowUse::interpreter);
 
 // What one fp32 output must be.
 struct ExactOutput {

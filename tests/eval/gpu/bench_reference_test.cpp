@@ -107,5 +107,14 @@ TEST(BenchReference, SumsGrowWithTheSizes) {
   EXPECT_DOUBLE_EQ(reduction_length_at(problem, {{"n", 100}}, {{"n", 10}}, 20.0), 200.0);
 }
 
+TEST(BenchReference, TheLongestSumRunsAlongEverySize) {
+  Problem problem;
+  const Symbols test{{"c", 32}, {"h", 8}, {"w", 64}};
+  const Symbols bench{{"c", 64}, {"h", 32}, {"w", 16}};
+  EXPECT_DOUBLE_EQ(reduction_length_at(problem, bench, test, 16384.0), 65536.0);
+  EXPECT_DOUBLE_EQ(longest_reduction_at(problem, bench, test, 16384.0), 131072.0);
+  EXPECT_DOUBLE_EQ(longest_reduction_at(problem, bench, test, 1.0), 1.0);
+}
+
 }  // namespace
 }  // namespace regraph::gpu

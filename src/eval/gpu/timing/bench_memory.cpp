@@ -48,6 +48,20 @@ std::vector<std::byte> draw(const Problem& problem, const Argument& argument,
   return content;
 }
 
+std::vector<std::byte> in_double(const std::vector<std::byte>& content) {
+  std::vector<std::byte> wide = present_buffer(content.size() / sizeof(float) * sizeof(double));
+  const tbb::blocked_range<std::size_t> elements(0, content.size() / sizeof(float));
+  tbb::parallel_for(elements, [&](const auto& range) {
+    for (std::size_t e = range.begin(); e < range.end(); ++e) {
+      float narrow = 0.0F;
+      std::memcpy(&narrow, &content[e * sizeof(float)], sizeof(float));
+      const double value = narrow;
+      std::memcpy(&wide[e * sizeof(double)], &value, sizeof(double));
+    }
+  });
+  return wide;
+}
+
 // The first byte of an argument's content in a set: floating-point numbers begin elsewhere in each.
 std::size_t first_byte_in(int set, const Argument& argument, std::size_t bytes) {
   if (bytes == 0 || argument.is_symbol || !is_floating(argument.type)) return 0;
@@ -95,13 +109,15 @@ Result<BenchMemory> BenchMemory::create(GpuProcess& process, const Problem& prob
 
   verify::Buffers inputs(problem.arguments.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Argument& argument = problem.arguments[i];
+    const Problem& drawn = contents.in_single != nullptr ? *contents.in_single : problem;
+    const Argument& argument = drawn.arguments[i];
     if (!argument.is_input()) continue;
     const Result<std::int64_t> count = argument.element_count(symbols);
     if (!count.ok()) return count.error();
-    inputs[i] = draw(problem, argument, symbols,
+    inputs[i] = draw(drawn, argument, symbols,
                      static_cast<std::size_t>(*count) * size_in_bytes(argument.type), seed, i,
                      contents.distribution);
+    if (argument.type != problem.arguments[i].type) inputs[i] = in_double(inputs[i]);
     if (stop.requested()) return fail(ErrorCode::cancelled, "cancelled");
   }
   for (int set = 0; set < sets; ++set) {
@@ -205,6 +221,21 @@ Result<TimedPlan> BenchMemory::plan_of(const GpuPlan& loaded, const verify::Load
 
 Result<void, Failure> BenchMemory::set_symbols_of(const GpuPlan& loaded, const Cancellation& stop) {
   return set_symbols(*process_, loaded, *problem_, symbol_contents_, stop);
+}
+
+Result<void, Failure> BenchMemory::release(const Cancellation& stop) {
+  FreeRequest request;
+  const auto add = [&](const std::vector<Buffer>& buffers) {
+    for (const Buffer& buffer : buffers)
+      if (buffer.address != 0) request.buffers.push_back(buffer.name);
+  };
+  for (const InputSet& set : sets_) {
+    add(set.inputs);
+    for (const auto& side : set.writable)
+      add(side);
+  }
+  sets_.clear();
+  return process_->free(request, stop);
 }
 
 Result<verify::Buffers, Failure> BenchMemory::outputs(int set, RaceSide side,

@@ -20,6 +20,8 @@ class BenchMemory {
   struct Contents {
     bool timed = true;  // several sets; else one
     verify::Distribution distribution = verify::Distribution::manifest;
+    // The problem whose inputs these are, where they are fp32 and this problem's fp64.
+    const Problem* in_single = nullptr;
   };
 
   // Draws inputs from `seed` and uploads them; as many sets as fit, from two to four, or one where
@@ -48,6 +50,9 @@ class BenchMemory {
   // The outputs of a side's last launch on a set, one entry an argument; empty for others.
   [[nodiscard]] Result<verify::Buffers, Failure> outputs(int set, RaceSide side,
                                                          const Cancellation& stop);
+
+  // Gives all of it back to the GPU; nothing else may be asked of it afterwards.
+  [[nodiscard]] Result<void, Failure> release(const Cancellation& stop);
 
   // Bytes that a launch must read and write at least once: all inputs, all outputs.
   [[nodiscard]] double input_bytes() const { return input_bytes_; }

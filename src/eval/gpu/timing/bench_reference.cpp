@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 namespace regraph::gpu {
 namespace {
@@ -71,6 +72,26 @@ std::vector<std::uint8_t> untouched_elements(std::span<const std::byte> once, st
   return untouched;
 }
 
+namespace {
+
+// By how much each size of `symbols` is more than that of `test`, put together by `combine`.
+template <typename Combine>
+double growth_between(const Symbols& symbols, const Symbols& test, Combine combine) {
+  double growth = 1.0;
+  for (const auto& [name, value] : symbols) {
+    const auto found = test.find(name);
+    if (found == test.end() || found->second <= 0) continue;
+    const double own = static_cast<double>(value) / static_cast<double>(found->second);
+    growth = combine(growth, std::max(1.0, own));
+  }
+  return growth;
+}
+
+// One that sums nothing does so at no size.
+constexpr double kNoSum = 2.0;
+
+}  // namespace
+
 double reduction_length_at(const Problem& problem, const Symbols& symbols, const Symbols& test,
                            double test_reduction_length) {
   double elements = 0.0;
@@ -82,14 +103,17 @@ double reduction_length_at(const Problem& problem, const Symbols& symbols, const
     const Result<std::int64_t> flops = problem.flops->evaluate(symbols);
     if (flops.ok()) return std::max(1.0, static_cast<double>(*flops) / elements);
   }
-  double growth = 1.0;
-  for (const auto& [name, value] : symbols) {
-    const auto found = test.find(name);
-    if (found == test.end() || found->second <= 0) continue;
-    growth = std::max(growth, static_cast<double>(value) / static_cast<double>(found->second));
-  }
-  // One that sums nothing does so at no size.
-  return test_reduction_length <= 2.0 ? test_reduction_length : test_reduction_length * growth;
+  if (test_reduction_length <= kNoSum) return test_reduction_length;
+  return test_reduction_length *
+         growth_between(symbols, test, [](double a, double b) { return std::max(a, b); });
+}
+
+double longest_reduction_at(const Problem& problem, const Symbols& symbols, const Symbols& test,
+                            double test_reduction_length) {
+  const double likely = reduction_length_at(problem, symbols, test, test_reduction_length);
+  if (test_reduction_length <= kNoSum) return likely;
+  return std::max(likely,
+                  test_reduction_length * growth_between(symbols, test, std::multiplies<>()));
 }
 
 Result<verify::Buffers, Failure> run_as_timed(GpuProcess& process, BenchMemory& memory,
@@ -139,6 +163,16 @@ Result<BenchReference, Failure> BenchReference::create(GpuProcess& process, Benc
                            size_in_bytes(argument.type));
   }
   return reference;
+}
+
+BenchReference BenchReference::with(verify::Buffers expected) const {
+  BenchReference other;
+  other.problem_ = problem_;
+  other.symbols_ = symbols_;
+  other.arithmetic_ = arithmetic_;
+  other.untouched_ = untouched_;
+  other.expected_.push_back(std::move(expected));
+  return other;
 }
 
 bool BenchReference::is_exact() const {

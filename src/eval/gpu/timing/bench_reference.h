@@ -29,6 +29,10 @@ void fill_as_device(std::span<std::byte> buffer, std::uint64_t seed);
 [[nodiscard]] double reduction_length_at(const Problem& problem, const Symbols& symbols,
                                          const Symbols& test, double test_reduction_length);
 
+// The most that these may be: every size may be one that is summed over.
+[[nodiscard]] double longest_reduction_at(const Problem& problem, const Symbols& symbols,
+                                          const Symbols& test, double test_reduction_length);
+
 // One launch as it is timed, and what it left behind. `poison_seed`: of the outputs before.
 [[nodiscard]] Result<verify::Buffers, Failure> run_as_timed(
     GpuProcess& process, BenchMemory& memory, const TimedPlan& plan, int set, RaceSide side,
@@ -50,6 +54,18 @@ class BenchReference {
   // Whether no output of the original can have been rounded: all are exactly representable with
   // room for partial sums, or integers.
   [[nodiscard]] bool is_exact() const;
+
+  [[nodiscard]] const Symbols& symbols() const { return symbols_; }
+  // What the original computed on input set `set`, and per argument the elements (1) that it does
+  // not write; empty where it writes all.
+  [[nodiscard]] const verify::Buffers& expected(int set) const {
+    return expected_[static_cast<std::size_t>(set)];
+  }
+  [[nodiscard]] const std::vector<std::vector<std::uint8_t>>& untouched() const {
+    return untouched_;
+  }
+  // One set, with these outputs in place of the original's own.
+  [[nodiscard]] BenchReference with(verify::Buffers expected) const;
 
   // What is wrong with the outputs of a launch on input set `set`, whose outputs held the poison of
   // `poison_seed` before; nothing when they are the original's. Thread-safe.

@@ -13,6 +13,8 @@ constexpr double kTimeoutFactor = 20.0;
 constexpr double kShortestTimeout = 2.0;
 // Of the first launch, when nothing is known yet.
 constexpr double kFirstTimeout = 60.0;
+// Launches whose time one in double gets: consumer GPUs do a 64th of the arithmetic in it.
+constexpr std::size_t kDoubleFactor = 4;
 
 std::size_t index_of(RaceSide side) {
   return static_cast<std::size_t>(side);
@@ -26,6 +28,7 @@ TimingBench::TimingBench(const Problem& problem, std::shared_ptr<const PreparedC
       original_kernel_(std::move(original)),
       config_(config),
       sizes_(problem.bench.size()),
+      tried_in_double_(problem.bench.size(), false),
       original_seconds_(problem.bench.size(), 0.0) {}
 
 Result<void, Failure> TimingBench::start(const Cancellation& stop) {
@@ -75,7 +78,9 @@ Result<void, Failure> TimingBench::furnish(const Cancellation& stop) {
         arithmetic, random_bits(config_.seed, b, processes_), timeout(b, 1), stop);
     if (!reference.ok()) return reference.error();
     sizes_[b].reference = std::move(*reference);
-    sizes_[b].rough = sums_are_rough(problem_, arithmetic.reduction_length);
+    sizes_[b].rough =
+        sums_are_rough(problem_, longest_reduction_at(problem_, problem_.bench[b], config_.test,
+                                                      config_.arithmetic.reduction_length));
   }
   return {};
 }
@@ -186,13 +191,54 @@ Result<std::string, Failure> TimingBench::look_at_exact_sums(std::size_t bench,
     size.exact = std::move(*made);
     size.asked_for_exact = true;
   }
-  if (!size.exact) return difference;
+  if (!size.exact) return look_in_double(bench, candidate, difference, stop);
   ++exact_looks_;
   Result<std::string, Failure> exact =
       size.exact->difference({candidate.loaded, candidate.kernel->loaded},
                              random_bits(config_.seed, 31, ++batches_), timeout(bench, 1), stop);
   if (!exact.ok() || exact->empty()) return exact;
   return "on small integers, whose sums are exact, " + *exact;
+}
+
+Result<void, Failure> TimingBench::run_in_double(std::size_t bench, const Cancellation& stop) {
+  if (!config_.make_double_shadow || tried_in_double_[bench]) return {};
+  const Result<verify::DoubleShadow> shadow = config_.make_double_shadow(stop);
+  if (stop.requested()) return Failure{0, false, false, "cancelled"};
+  tried_in_double_[bench] = true;
+  if (!shadow.ok()) return {};
+  Size& size = sizes_[bench];
+  // The inputs as `furnish` draws them.
+  const DoubleReference::Seeds seeds{random_bits(config_.seed, bench),
+                                     random_bits(config_.seed, 37, ++batches_)};
+  Result<std::unique_ptr<DoubleReference>, Failure> made = DoubleReference::create(
+      *process_, problem_, *shadow, *size.reference, seeds, timeout(bench, kDoubleFactor), stop);
+  if (!made.ok()) return made.error();
+  size.in_double = std::move(*made);
+  tried_in_double_[bench] = size.in_double == nullptr;  // a later process wants it again
+  return {};
+}
+
+Result<std::string, Failure> TimingBench::look_in_double(std::size_t bench,
+                                                         const ResidentKernel& candidate,
+                                                         const std::string& difference,
+                                                         const Cancellation& stop) {
+  Size& size = sizes_[bench];
+  if (!size.in_double) {
+    Result<void, Failure> ran = run_in_double(bench, stop);
+    if (stop.requested()) return Failure{0, false, false, "cancelled"};
+    // What the original does in double is not the candidate's fault.
+    if (!ran.ok() || !size.in_double) return difference;
+  }
+  ++double_looks_;
+  const std::uint64_t seed = random_bits(config_.seed, 41, ++batches_);
+  Result<void, Failure> set = size.memory->set_symbols_of(candidate.loaded, stop);
+  if (!set.ok()) return set.error();
+  Result<verify::Buffers, Failure> outputs = run_as_timed(
+      *process_, *size.memory, candidate.plans[bench][index_of(RaceSide::candidate)].front(), 0,
+      RaceSide::candidate, seed, timeout(bench, 1), stop);
+  if (!outputs.ok()) return outputs.error();
+  std::string other = size.in_double->difference(*outputs, seed);
+  return other.empty() ? other : "compared with the original in double precision, " + other;
 }
 
 }  // namespace regraph::gpu

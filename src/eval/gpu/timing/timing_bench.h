@@ -5,12 +5,14 @@
 #include "base/cancellation.h"
 #include "eval/gpu/timing/bench_memory.h"
 #include "eval/gpu/timing/bench_reference.h"
+#include "eval/gpu/timing/double_reference.h"
 #include "eval/gpu/timing/exact_sums.h"
 #include "eval/gpu/timing/race.h"
 #include "eval/verify/prepared_candidate.h"
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +25,8 @@ struct TimingConfig {
   std::uint64_t seed = 0;         // of inputs and poison
   verify::Arithmetic arithmetic;  // of the original at the largest test size
   Symbols test;                   // that size
+  // The original in double, for a GPU; may be empty. Called when it is needed, by one thread.
+  std::function<Result<verify::DoubleShadow>(const Cancellation&)> make_double_shadow;
   RaceConfig race;
   int candidates_per_process = 500;  // then the worker is replaced
 };
@@ -71,7 +75,7 @@ class TimingBench {
 
   // One launch more, as the candidate's are timed: how its outputs differ from the original's, in
   // words; empty when they do not. Where the original's own sums are rough, inputs decide whose
-  // sums are exact.
+  // sums are exact, or where there are none what the original computes in double precision.
   [[nodiscard]] Result<std::string, Failure> look(std::size_t bench,
                                                   const ResidentKernel& candidate,
                                                   const Cancellation& stop);
@@ -86,23 +90,32 @@ class TimingBench {
   [[nodiscard]] int blocks() const { return blocks_; }
   // Spent on starting processes and filling their memory.
   [[nodiscard]] double furnishing_seconds() const { return furnishing_seconds_; }
-  // Launches whose outputs were judged on exact sums.
+  // Launches whose outputs were judged on exact sums, and by the original in double precision.
   [[nodiscard]] int exact_looks() const { return exact_looks_; }
+  [[nodiscard]] int double_looks() const { return double_looks_; }
   [[nodiscard]] const DeviceProperties* device() const { return device_ ? &*device_ : nullptr; }
 
  private:
   struct Size {
     std::optional<BenchMemory> memory;
     std::optional<BenchReference> reference;
-    bool rough = false;                // the original's sums
-    bool asked_for_exact = false;      // whether `exact` was made where it can be
-    std::unique_ptr<ExactSums> exact;  // or none
+    bool rough = false;                          // the original's sums
+    bool asked_for_exact = false;                // whether `exact` was made where it can be
+    std::unique_ptr<ExactSums> exact;            // or none
+    std::unique_ptr<DoubleReference> in_double;  // or none, or not made yet
   };
 
   void drop();
   [[nodiscard]] Result<void, Failure> furnish(const Cancellation& stop);
   [[nodiscard]] double timeout(std::size_t bench, std::size_t samples) const;
-  // On exact sums; `difference` where there are none.
+  // Makes what look_in_double compares with, where it can be had.
+  [[nodiscard]] Result<void, Failure> run_in_double(std::size_t bench, const Cancellation& stop);
+  // By the original in double; `difference` where it cannot be had.
+  [[nodiscard]] Result<std::string, Failure> look_in_double(std::size_t bench,
+                                                            const ResidentKernel& candidate,
+                                                            const std::string& difference,
+                                                            const Cancellation& stop);
+  // On exact sums, or in double where there are none.
   [[nodiscard]] Result<std::string, Failure> look_at_exact_sums(std::size_t bench,
                                                                 const ResidentKernel& candidate,
                                                                 const std::string& difference,
@@ -115,11 +128,13 @@ class TimingBench {
   std::optional<DeviceProperties> device_;
   std::vector<Size> sizes_;
   std::optional<ResidentKernel> original_;
+  std::vector<bool> tried_in_double_;     // per size: in some process, which may have died of it
   std::vector<double> original_seconds_;  // medians, 0 before it was timed
   std::vector<double> clocks_;            // hertz, a block
   int processes_ = 0;
   int blocks_ = 0;
   int exact_looks_ = 0;
+  int double_looks_ = 0;
   double furnishing_seconds_ = 0.0;
   int batches_ = 0;  // of samples, ever; numbers poison and rotates sets
 };

@@ -296,6 +296,7 @@ SessionHealth TimingSession::health() const {
   health.blocks = state_->bench.blocks();
   health.furnishing_seconds = state_->bench.furnishing_seconds();
   health.exact_looks = state_->bench.exact_looks();
+  health.double_looks = state_->bench.double_looks();
   health.discarded_blocks = state_->discarded_blocks;
   for (const State::Size& size : state_->sizes)
     health.noise.push_back(size.incumbent ? size.incumbent->noise : 0.0);

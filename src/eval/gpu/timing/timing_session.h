@@ -36,6 +36,7 @@ struct SessionHealth {
   int discarded_blocks = 0;         // because the clock was low
   double furnishing_seconds = 0.0;  // of timing processes: start, inputs, the original's outputs
   int exact_looks = 0;              // outputs that were judged on exact sums
+  int double_looks = 0;             // and by the original in double precision
 };
 
 // Not thread-safe: a GPU times one kernel at a time.
