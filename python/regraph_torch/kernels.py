@@ -6,7 +6,7 @@ import dataclasses
 import math
 import re
 
-from regraph_torch.anchors import Anchor, Scan
+from regraph_torch.anchors import Anchor, Scan, Window
 from regraph_torch.errors import Refused
 from regraph_torch.sizes import Size, product
 from regraph_torch.values import C_TYPES, Body, Buffer, Pointwise, Value, View, flat_index
@@ -55,7 +55,7 @@ class KernelWriter:
             text = _load_flat(value, self.body, index[0])
             self.body.add(f"{self.out.name}[{index[0]}] = {text};")
         else:
-            index = self._threads(list(value.shape), _names(len(value.shape)))
+            index = self._threads(list(value.shape), _names(len(value.shape)), sums_channels=_sums_channels(value))
             text = value.load(self.body, index)
             self.body.add(f"{self.out.name}[{self._place(index)}] = {text};")
         return self._finished()
@@ -97,8 +97,9 @@ class KernelWriter:
     def _place(self, index: tuple[str, ...]) -> str:
         return flat_index(self.body, self.out.shape if len(self.out.shape) == len(index) else (), index)
 
-    def _threads(self, extents: list[Size], names: list[str]) -> tuple[str, ...]:
-        """The index of the thread in these extents: the last along x, the one before along y, the rest along z."""
+    def _threads(self, extents: list[Size], names: list[str], sums_channels: bool = False) -> tuple[str, ...]:
+        """The index of the thread in these extents: the last along x, the one before along y, the rest along z. Where a
+        result sums over all channels of its input, blocks that follow each other are of one place, for other channels."""
         present = [k for k, one in enumerate(extents) if not one.is_one]
         if not present:
             return tuple("0" for _ in extents)
@@ -120,7 +121,8 @@ class KernelWriter:
             guard.insert(0, f"{used[middle]} < {extents[middle].text}")
         if outer:
             self.grid.append(depth.text)
-            self._split("blockIdx.z", outer, extents, used, count)
+            by_place = sums_channels and len(outer) == 3
+            self._split("blockIdx.z", [outer[0], outer[2], outer[1]] if by_place else outer, extents, used, count)
         self.body.open(" && ".join(guard))
         return tuple(used.get(k, "0") for k in range(len(extents)))
 
@@ -172,6 +174,10 @@ def _wrapped(head: str) -> str:
 
 def _names(rank: int) -> list[str]:
     return INDEX_NAMES.get(rank, [f"i{k}" for k in range(rank)])
+
+
+def _sums_channels(value: Value) -> bool:
+    return any(isinstance(one, Window) and one.mode in ("plain", "transposed") for one in value.anchors())
 
 
 def _is_flat(value: Value, shape: tuple[Size, ...]) -> bool:

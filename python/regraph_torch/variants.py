@@ -46,7 +46,7 @@ def variants(source: str) -> list[Variant]:
     result += [Variant("cut extents odd", source, ODD, "extents"), Variant("cut extents even", source, MULTIPLES, "extents"),
                Variant("cut odd", source, (3, 37), "outer"), Variant("cut even", source, (2, 32), "outer"),
                Variant("cut small", source, (3, 13), "outer"), Variant("cut smaller", source, (2, 8), "outer"),
-               Variant("cut smallest", source, (2, 5), "outer")]
+               Variant("cut smallest", source, (2, 5), "outer"), Variant("cut least", source, (1, 4), "outer")]
     result += [Variant(f"{one.name} cut", one.source, (3 - k, 13 - 5 * k), "outer") for k, one in enumerate(scaled[:2])]
     return result
 

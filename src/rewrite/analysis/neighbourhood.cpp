@@ -23,7 +23,7 @@ using source::VariableReference;
 namespace {
 
 // Planes, rows and columns.
-constexpr std::size_t kMostDirections = 3;
+constexpr std::size_t kMostDirections = 4;
 
 // The monomial that tells a stride from smaller ones: the longest, the constant last.
 const Monomial& leading(const Polynomial& stride) {

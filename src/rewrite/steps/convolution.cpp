@@ -33,6 +33,8 @@ class Convolution final : public MacroStep {
     add("32x8", "4", "8", "4");
     add("32x8", "2", "8", "4");
     add("32x4", "2", "8", "4");
+    add("32x8", "2", "8", "all");
+    add("32x4", "4", "8", "all");
     add("32x8", "4", "1", "2");
     return result;
   }
