@@ -40,6 +40,16 @@ TEST(WindowTile, ReadsNeighbourhoodAndFilterFromTiles) {
   expect_refusal(*blur, state, tile("all"), "uses shared memory already");
 }
 
+// Channels, planes, rows and columns.
+TEST(WindowTile, StagesBoxesOfVolumes) {
+  const auto volume = sample("volume_filters");
+  ASSERT_NE(volume, nullptr);
+  const auto state = expect_correct(*volume, {coarsen("z", "8"), tile("all")});
+  EXPECT_NE(source::print(state.unit).find("float in_tile[2][2][10][34]"), std::string::npos)
+      << source::print(state.unit);
+  expect_correct(*volume, {convolution("32x8", "2", "8", "all")});
+}
+
 TEST(WindowTile, RowsOfAThreadShareTheTile) {
   const auto blur = sample("convolution_5x5");
   ASSERT_NE(blur, nullptr);

@@ -67,6 +67,69 @@ launch: {block: [32, 8], grid: ["cdiv((extent - 3) / 2 + 1, bx)", "cdiv((extent 
 tests: [{images: 2, extent: 21}, {images: 3, extent: 70}]
 assume: {noalias: true, reassociate: true}
 )~"},
+      // Of boxes, with blocks for each plane and filter.
+      {"volume_filters", R"~(
+__global__ void volume(const float* in, const float* weights, float* out, int depth, int extent) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  int z = blockIdx.z / 16;
+  int filter = blockIdx.z % 16;
+  if (y < extent - 2 && x < extent - 2) {
+    float sum = 0.0f;
+    for (int channel = 0; channel < 2; ++channel) {
+      for (int h = 0; h < 2; ++h) {
+        for (int i = 0; i < 3; ++i) {
+          for (int j = 0; j < 3; ++j) {
+            sum += in[((channel * depth + z + h) * extent + y + i) * extent + x + j] * weights[(((filter * 2 + channel) * 2 + h) * 3 + i) * 3 + j];
+          }
+        }
+      }
+    }
+    out[((filter * (depth - 1) + z) * (extent - 2) + y) * (extent - 2) + x] = sum;
+  }
+})~",
+       R"~(
+sizes: {depth: 32, extent: 66}
+args:
+  in: {dir: in, shape: [2, depth, extent, extent]}
+  weights: {dir: in, shape: [16, 2, 2, 3, 3]}
+  out: {dir: out, shape: [16, "depth - 1", "extent - 2", "extent - 2"]}
+launch: {block: [32, 8], grid: ["cdiv(extent - 2, bx)", "cdiv(extent - 2, by)", "16 * (depth - 1)"]}
+tests: [{depth: 4, extent: 19}, {depth: 3, extent: 40}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      // Every output takes the taps that its place divides: one in two rows, two in three columns
+      // away.
+      {"upsampled_layer", R"~(
+__global__ void upsampled(const float* in, const float* weights, float* out, int channels, int height, int width) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (y < (height - 1) * 2 + 3 && x < (width - 1) * 3 + 5) {
+    float sum = 0.0f;
+    for (int channel = 0; channel < channels; ++channel) {
+      for (int i = 0; i < 5; ++i) {
+        for (int j = 0; j < 4; ++j) {
+          int shifted_y = y + 1 - i;
+          int shifted_x = x - 2 - j * 2;
+          if (shifted_y >= 0 && shifted_y % 2 == 0 && shifted_y / 2 < height && shifted_x >= 0 && shifted_x % 3 == 0 && shifted_x / 3 < width) {
+            sum += in[(channel * height + shifted_y / 2) * width + shifted_x / 3] * weights[(channel * 5 + i) * 4 + j];
+          }
+        }
+      }
+    }
+    out[y * ((width - 1) * 3 + 5) + x] = sum;
+  }
+})~",
+       R"~(
+sizes: {channels: 16, height: 64, width: 64}
+args:
+  in: {dir: in, shape: [channels, height, width]}
+  weights: {dir: in, shape: [channels, 5, 4]}
+  out: {dir: out, shape: ["(height - 1) * 2 + 3", "(width - 1) * 3 + 5"]}
+launch: {block: [32, 8], grid: ["cdiv((width - 1) * 3 + 5, bx)", "cdiv((height - 1) * 2 + 3, by)"]}
+tests: [{channels: 3, height: 12, width: 13}, {channels: 4, height: 8, width: 24}]
+assume: {noalias: true, reassociate: true}
+)~"},
       {"tall_filter", R"~(
 __global__ void tall_filter(const float* image, const float* weights, float* out, int width,
                             int height, int taps) {
