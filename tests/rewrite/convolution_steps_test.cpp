@@ -48,6 +48,7 @@ TEST(WindowTile, StagesBoxesOfVolumes) {
   EXPECT_NE(source::print(state.unit).find("float in_tile[2][2][10][34]"), std::string::npos)
       << source::print(state.unit);
   expect_correct(*volume, {convolution("32x8", "2", "8", "all")});
+  expect_correct(*volume, {{"smem_halo", {}}});
 }
 
 TEST(WindowTile, RowsOfAThreadShareTheTile) {

@@ -95,7 +95,7 @@ args:
   weights: {dir: in, shape: [16, 2, 2, 3, 3]}
   out: {dir: out, shape: [16, "depth - 1", "extent - 2", "extent - 2"]}
 launch: {block: [32, 8], grid: ["cdiv(extent - 2, bx)", "cdiv(extent - 2, by)", "16 * (depth - 1)"]}
-tests: [{depth: 4, extent: 19}, {depth: 3, extent: 40}]
+tests: [{depth: 3, extent: 13}, {depth: 2, extent: 36}]
 assume: {noalias: true, reassociate: true}
 )~"},
       // Every output takes the taps that its place divides: one in two rows, two in three columns

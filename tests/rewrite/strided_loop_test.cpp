@@ -67,6 +67,11 @@ TEST(StridedLoop, BeginsWhereTheFirstOneIs) {
       {"int k = 0; k < m; ++k", "float v = in[k] + 1.0f;", "k % 2 == 0 && v > 0.5f",
        "int k = 0; k < m; k += 2"},
       {"int k = 1; k < m; ++k", "", "k % 2 == 0", "int k = 2; k < m; k += 2"},
+      // Numbers without signs that are given to an int.
+      {"int k = 0; k < m; ++k", "int d = threadIdx.x - 2 - k;", "d % 3 == 0",
+       "int k = ((int)(threadIdx.x - 2) % 3 + 3) % 3; k < m; k += 3"},
+      {"int k = threadIdx.x; k < m; ++k", "", "(k - 300) % 3 == 0",
+       "int k = threadIdx.x + (((int)threadIdx.x - 300) % 3 * 2 % 3 + 3) % 3; k < m; k += 3"},
       // Some for even x only.
       {"int k = 0; k < m; ++k", "", "(x + 2 * k) % 4 == 0", "int k = x / 2 % 2; k < m; k += 2"},
       {"int k = 1; k < m; ++k", "", "(x - 9 - 6 * k) % 15 == 0",
@@ -100,6 +105,8 @@ TEST(StridedLoop, RefusesWhatOtherIterationsDo) {
       {"int k = 0; k < m; ++k", "", "(x + k) % m == 0"},
       {"int k = 0; k < m; ++k", "", "(x + k) % 5 == 1"},
       {"int k = 0; k < m; ++k", "", "(x + k) % 5 == 0 || k == 3"},
+      // Wraps round in 32 bits.
+      {"int k = 0; k < m; ++k", "long long d = threadIdx.x - 2 - k;", "d % 3 == 0"},
       // Tests that let different iterations through.
       {"int k = 0; k < m; k += 2", "", "(x + k) % 5 == 0"},
       // A test that changes as the loop goes on.

@@ -67,6 +67,8 @@ std::optional<Test> test_of(const ExprPtr& condition) {
 
 // With integers put together.
 ExprPtr folded(const ExprPtr& expr) {
+  if (const auto* cast = as<source::Cast>(expr))
+    return std::make_shared<source::Cast>(cast->target, folded(cast->operand), cast->type);
   const auto* binary = as<source::Binary>(expr);
   if (binary == nullptr) return expr;
   return source::binary(binary->op, folded(binary->left), folded(binary->right));
@@ -139,7 +141,7 @@ class Sieve {
     const auto names = source::variables_of(number);
     const bool changes =
         std::ranges::any_of(names, [&](const std::string& name) { return inside_.contains(name); });
-    if (changes || analysis_.reads_memory(number)) return false;
+    if (changes || may_have_wrapped(number) || analysis_.reads_memory(number)) return false;
     if (divisor_ != 0) {
       if (divisor_ != test->divisor || factor_ != *by || !(*whole - whole_).is_zero()) return false;
     }
@@ -157,8 +159,25 @@ class Sieve {
       const auto* variable = as<source::VariableReference>(part);
       if (variable == nullptr || !inside_.contains(variable->name)) return std::nullopt;
       const ExprPtr value = analysis_.definition(variable->name);
-      return value ? std::optional(spelt_out(value)) : std::nullopt;
+      const source::Variable* local = analysis_.local(variable->name);
+      if (!value || local == nullptr || !local->scalar) return std::nullopt;
+      return of_type(spelt_out(value), local->type, *local->scalar);
     });
+  }
+
+  // What is computed without signs is a number with one once it has a name.
+  static ExprPtr of_type(const ExprPtr& value, const std::string& type, ScalarType scalar) {
+    return value->type == scalar ? value : source::cast(type, value);
+  }
+
+  // Whether 64 bits of it may hold what 32 bits without a sign wrapped round to.
+  static bool may_have_wrapped(const ExprPtr& number) {
+    if (number->type == ScalarType::i32) return false;
+    bool wraps = false;
+    source::walk(number, [&](const Expr& part) {
+      wraps = wraps || (part.type != ScalarType::i32 && part.type != ScalarType::i64);
+    });
+    return wraps;
   }
 
   // start + t, t the smallest with (a + b * (start + t)) % m == 0 and t >= 0, where a common
@@ -168,8 +187,9 @@ class Sieve {
     const std::int64_t common = std::gcd(factor_, divisor_);
     const std::int64_t stride = divisor_ / common;
     DivisibleLoop result{counted_, nullptr, counted_.first, stride};
-    ExprPtr at_start = folded(
-        source::rewrite_expr(number_, source::replace_variable(counted_.name, counted_.first)));
+    const ExprPtr start_value = of_type(counted_.first, "int", ScalarType::i32);
+    ExprPtr at_start =
+        folded(source::rewrite_expr(number_, source::replace_variable(counted_.name, start_value)));
     if (common > 1) {
       const ExprPtr rest = source::remainder(at_start, source::integer(common));
       result.condition = source::equals(rest, source::integer(0));

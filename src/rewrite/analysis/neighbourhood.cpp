@@ -22,9 +22,6 @@ using source::VariableReference;
 
 namespace {
 
-// Planes, rows and columns.
-constexpr std::size_t kMostDirections = 4;
-
 // The monomial that tells a stride from smaller ones: the longest, the constant last.
 const Monomial& leading(const Polynomial& stride) {
   const auto found = std::max_element(
@@ -333,7 +330,8 @@ Result<Neighbourhood> NeighbourhoodFinder::box_of(const std::vector<Read>& reads
   result.base = first.without(moving);
   for (const Read& read : reads)
     extend_by_loops(read.index, result.base, result.strides);
-  if (result.strides.size() > kMostDirections) return refuse("it is read in too many directions");
+  if (result.strides.size() > kDirections.size())
+    return refuse("it is read in too many directions");
 
   std::vector<Bounds> box;
   for (const Read& read : reads) {

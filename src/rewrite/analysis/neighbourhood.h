@@ -8,6 +8,7 @@
 #include "kernel/launch_plan.h"
 #include "source/analysis.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,6 +17,9 @@
 #include <vector>
 
 namespace regraph::rewrite {
+
+// Directions of a box, at most, by what they are called: the last ones where there are fewer.
+inline constexpr std::array<const char*, 4> kDirections = {"volume", "plane", "row", "column"};
 
 struct Neighbourhood {
   std::string array;

@@ -227,7 +227,6 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
 
   static StmtPtr copy_loop(const StagedBox& staged, const std::string& thread, std::int64_t threads,
                            Names& names) {
-    static constexpr std::array<const char*, 3> kSuffixes = {"_plane", "_row", "_column"};
     const Neighbourhood& box = staged.box;
     const std::string item = names.fresh(box.array + "_item");
     const std::size_t rank = box.extents.size();
@@ -240,7 +239,8 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
       ExprPtr value = source::divide(source::variable(item), source::integer(below));
       if (below == 1) value = source::variable(item);
       if (d > 0) value = source::remainder(value, source::integer(box.extents[d]));
-      const std::string name = names.fresh(box.array + kSuffixes[kSuffixes.size() - rank + d]);
+      const std::string name =
+          names.fresh(box.array + "_" + kDirections[kDirections.size() - rank + d]);
       body.push_back(source::declare_integer(name, value));
       place.push_back(source::variable(name));
       index = index + box.strides[d] * (Polynomial::symbol(name) + Polynomial(box.lowest[d]));

@@ -7,7 +7,6 @@
 #include "source/walk.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <set>
 #include <utility>
@@ -120,11 +119,11 @@ bool WindowCode::goes_by_rows(const WindowArray& array) const {
 }
 
 StmtPtr WindowCode::copy_box(const WindowArray& array) {
-  static constexpr std::array<const char*, 4> kSuffixes = {"_volume", "_plane", "_row", "_column"};
   const std::size_t rank = array.extents.size();
   std::vector<std::string> coordinates;
   for (std::size_t d = 0; d < rank; ++d)
-    coordinates.push_back(names_.fresh(array.name + kSuffixes[kSuffixes.size() - rank + d]));
+    coordinates.push_back(
+        names_.fresh(array.name + "_" + kDirections[kDirections.size() - rank + d]));
   const std::int64_t row = array.extents.back();
   const bool by_rows = goes_by_rows(array);
   const std::string item = names_.fresh(array.name + (by_rows ? "_line" : "_item"));
