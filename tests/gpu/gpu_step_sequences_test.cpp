@@ -35,7 +35,7 @@ TEST_F(GpuStepSequences, KeepTheResult) {
       constexpr std::uint64_t kFirst = 1000;
       const RandomSequence sequence =
           random_sequence(**kernel, sample.name, kernel_number,
-                          kFirst + static_cast<std::uint64_t>(number), tallies);
+                          kFirst + first_sequence() + static_cast<std::uint64_t>(number), tallies);
       ++sequences;
       CompileRequest request;
       request.source = source::print(sequence.state.unit);

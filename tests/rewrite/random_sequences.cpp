@@ -155,6 +155,11 @@ int sequences_per_kernel(int fallback) {
   return wanted != nullptr ? std::atoi(wanted) : fallback;
 }
 
+std::uint64_t first_sequence() {
+  const char* wanted = std::getenv("REGRAPH_REWRITE_FIRST");
+  return wanted != nullptr ? std::strtoull(wanted, nullptr, 10) : 0;
+}
+
 bool kernel_is_wanted(const std::string& name, std::uint64_t kernel_number) {
   const char* wanted = std::getenv("REGRAPH_REWRITE_KERNEL");
   if (wanted != nullptr && name.find(wanted) == std::string::npos) return false;

@@ -30,6 +30,8 @@ struct RandomSequence {
 
 // REGRAPH_REWRITE_SEQUENCES, else `fallback`.
 [[nodiscard]] int sequences_per_kernel(int fallback);
+// The number of a kernel's first sequence: REGRAPH_REWRITE_FIRST, else 0.
+[[nodiscard]] std::uint64_t first_sequence();
 // Whether the environment wants a kernel: REGRAPH_REWRITE_KERNEL is a part of its name, and
 // REGRAPH_REWRITE_SHARD=2/8 its number's share (from 0, of 8).
 [[nodiscard]] bool kernel_is_wanted(const std::string& name, std::uint64_t kernel_number);

@@ -25,8 +25,9 @@ TEST(StepSequences, KeepTheResult) {
     auto kernel = KernelCase::make(sample.source, sample.manifest);
     ASSERT_TRUE(kernel.ok()) << sample.name << ": " << kernel.error().message;
     for (int number = 0; number < sequences_per_kernel(kSequencesPerKernel); ++number) {
-      const RandomSequence sequence = random_sequence(**kernel, sample.name, kernel_number,
-                                                      static_cast<std::uint64_t>(number), tallies);
+      const RandomSequence sequence =
+          random_sequence(**kernel, sample.name, kernel_number,
+                          first_sequence() + static_cast<std::uint64_t>(number), tallies);
       ++sequences;
       const std::string verdict = (*kernel)->verdict(sequence.state);
       // Slow is not wrong: blocks that are far too large for a test size do nothing most of the
