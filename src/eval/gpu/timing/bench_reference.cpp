@@ -140,6 +140,7 @@ Result<BenchReference, Failure> BenchReference::create(GpuProcess& process, Benc
   reference.problem_ = &problem;
   reference.symbols_ = memory.symbols();
   reference.arithmetic_ = arithmetic;
+  reference.first_poison_ = random_bits(seed, 0);
   const int sets =
       kKeptSets * memory.output_bytes() <= kKeptBytes ? std::min(kKeptSets, memory.sets()) : 1;
   for (int set = 0; set < sets; ++set) {

@@ -66,6 +66,11 @@ class BenchReference {
   }
   // One set, with these outputs in place of the original's own.
   [[nodiscard]] BenchReference with(verify::Buffers expected) const;
+  // How the original's own outputs on the first set differ from those of `other`; nothing when they
+  // do not.
+  [[nodiscard]] std::optional<std::string> difference_from(const BenchReference& other) const {
+    return other.difference(expected_.front(), 0, first_poison_);
+  }
 
   // What is wrong with the outputs of a launch on input set `set`, whose outputs held the poison of
   // `poison_seed` before; nothing when they are the original's. Thread-safe.
@@ -78,6 +83,7 @@ class BenchReference {
   Symbols symbols_;
   verify::Arithmetic arithmetic_;
   std::vector<verify::Buffers> expected_;
+  std::uint64_t first_poison_ = 0;                    // what the first set's outputs held before
   std::vector<std::vector<std::uint8_t>> untouched_;  // per argument: not written by the original
 };
 

@@ -96,8 +96,9 @@ Result<std::unique_ptr<DoubleReference>, Failure> DoubleReference::create(
   std::optional<verify::Buffers> expected =
       rounded_from_double(problem, reference.expected(0), *exact, reference.untouched());
   if (!expected) return none;
-  return std::unique_ptr<DoubleReference>(
-      new DoubleReference(reference.with(std::move(*expected))));
+  BenchReference truth = reference.with(std::move(*expected));
+  if (!reference.difference_from(truth)) return none;
+  return std::unique_ptr<DoubleReference>(new DoubleReference(std::move(truth)));
 }
 
 }  // namespace regraph::gpu

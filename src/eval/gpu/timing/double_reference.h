@@ -1,6 +1,6 @@
-// What the original computes at a bench size in double precision, where its own sums in fp32 are
-// off by more than the tolerance and no inputs make them exact (exact_sums.h): a division by the
-// number of terms, say, rounds whatever is summed.
+// What the original computes at a bench size in double precision, where in fp32 it is off by more
+// than the tolerance: by long sums, say, that inputs cannot make exact (exact_sums.h), since they
+// are divided by the number of terms.
 #pragma once
 
 #include "eval/gpu/timing/bench_reference.h"
@@ -29,9 +29,10 @@ class DoubleReference {
     std::uint64_t inputs = 0;  // those of the memory that `reference` is of
     std::uint64_t poison = 0;
   };
-  // Runs `shadow` on the first input set. Null where that proves nothing: no room, it cannot be
-  // launched or takes longer than `timeout_seconds`, or it computes something else (see
-  // rounded_from_double). `problem` must outlive it. Errors: of the process.
+  // Runs `shadow` on the first input set. Null where that says no more than the original: no room,
+  // it cannot be launched, it computes something else (see rounded_from_double), or what the
+  // original left is within the tolerance of it. `problem` must outlive it. Errors: of the process,
+  // a launch that takes longer than `timeout_seconds`.
   [[nodiscard]] static Result<std::unique_ptr<DoubleReference>, Failure> create(
       GpuProcess& process, const Problem& problem, const verify::DoubleShadow& shadow,
       const BenchReference& reference, Seeds seeds, double timeout_seconds,

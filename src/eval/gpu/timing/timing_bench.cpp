@@ -174,8 +174,9 @@ Result<std::string, Failure> TimingBench::look(std::size_t bench, const Resident
       RaceSide::candidate, seed, timeout(bench, 1), stop);
   if (!outputs.ok()) return outputs.error();
   std::string difference = reference.difference(*outputs, set, seed).value_or("");
-  if (difference.empty() || !sizes_[bench].rough) return difference;
-  return look_at_exact_sums(bench, candidate, difference, stop);
+  if (difference.empty()) return difference;
+  return sizes_[bench].rough ? look_at_exact_sums(bench, candidate, difference, stop)
+                             : look_in_double(bench, candidate, difference, stop);
 }
 
 Result<std::string, Failure> TimingBench::look_at_exact_sums(std::size_t bench,

@@ -75,7 +75,8 @@ class TimingBench {
 
   // One launch more, as the candidate's are timed: how its outputs differ from the original's, in
   // words; empty when they do not. Where the original's own sums are rough, inputs decide whose
-  // sums are exact, or where there are none what the original computes in double precision.
+  // sums are exact. Where there are none, or the original is off for another reason, it decides in
+  // double precision.
   [[nodiscard]] Result<std::string, Failure> look(std::size_t bench,
                                                   const ResidentKernel& candidate,
                                                   const Cancellation& stop);
