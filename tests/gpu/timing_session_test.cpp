@@ -217,32 +217,38 @@ TEST_F(Timing, AMeanThatRoundsLessThanTheOriginalIsNotWrong) {
 __global__ void k(const float* in, float* out, int n) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row < 256) {
-    float sum = 8380000.0f;
+    float sum = 1050000.0f;
     for (int i = 0; i < n; ++i) sum += in[(long)row * n + i];
     out[row] = sum / (float)n;
   }
 }
 )cuda";
+  // Faster, too: 64 loads at once. What is dropped as slow is not compared.
   const std::string in_parts = R"cuda(
 __global__ void k(const float* in, float* out, int n) {
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row < 256) {
-    float sum = 8380000.0f;
-    for (int part = 0; part < n; part += 1024) {
+    float sum = 1050000.0f;
+    int last = n;
+    for (int part = 0; part + 1024 <= last; part += 1024) {
       float own = 0.0f;
-      for (int i = part; i < part + 1024 && i < n; ++i) own += in[(long)row * n + i];
+#pragma unroll 64
+      for (int i = 0; i < 1024; ++i) own += in[(long)row * n + part + i];
       sum += own;
     }
-    out[row] = sum / (float)n;
+    float rest = 0.0f;
+    for (int i = last / 1024 * 1024; i < last; ++i) rest += in[(long)row * n + i];
+    out[row] = (sum + rest) / (float)n;
   }
 }
 )cuda";
   constexpr const char* kMeans = R"yaml(
 sizes: {n: 1024}
-args: {in: {shape: [256, n], init: "uniform(0,0.05)"}, out: {dir: out, shape: [256]}}
+args: {in: {shape: [256, n], init: "uniform(0,0.015)"}, out: {dir: out, shape: [256]}}
 launch: {block: 32, grid: "cdiv(256, bx)"}
 tests: [{n: 1000}]
 bench: [{n: 1100003}]
+check: {tolerance: 1.0e-4}
 )yaml";
   problem = test::problem_of(
       kMeans, {test::buffer("in", true), test::buffer("out", false), test::number("n")},
@@ -270,7 +276,7 @@ bench: [{n: 1100003}]
   EXPECT_EQ(session.health().double_looks, 1);
   // A fifth of the terms less shows.
   std::string wrong = in_parts;
-  wrong.replace(wrong.find("i < n; ++i) own"), 5, "i < n - (n > 100000 ? n / 5 : 0)");
+  wrong.replace(wrong.find("last = n;"), 9, "last = n - (n > 100000 ? n / 5 : 0);");
   const std::string difference = difference_of(session, wrong);
   std::printf("%s\n", difference.c_str());
   EXPECT_NE(difference.find("double precision"), std::string::npos);
