@@ -156,8 +156,8 @@ void append_measurement(const Measurement& measurement, std::string& text) {
   }
   if (measurement.double_looks > 0) {
     text +=
-        "\n  sums        so long at the bench size that the original's own rounding exceeds the "
-        "tolerance:\n              outputs were compared with the original in double precision";
+        "\n  exact       the original is itself off by more than the tolerance at the bench size:\n"
+        "              outputs were compared with what it computes in double precision";
   }
   if (!measurement.no_counters.empty()) {
     fmt::format_to(out, "\n  counters    none: {}", measurement.no_counters);

@@ -105,7 +105,8 @@ TEST(StridedLoop, RefusesWhatOtherIterationsDo) {
       {"int k = 0; k < m; ++k", "", "(x + k) % m == 0"},
       {"int k = 0; k < m; ++k", "", "(x + k) % 5 == 1"},
       {"int k = 0; k < m; ++k", "", "(x + k) % 5 == 0 || k == 3"},
-      // Wraps round in 32 bits.
+      // Wraps round in 8 bits, or 32.
+      {"int k = 0; k < m; ++k", "unsigned char d = x - k;", "d % 3 == 0"},
       {"int k = 0; k < m; ++k", "long long d = threadIdx.x - 2 - k;", "d % 3 == 0"},
       // Tests that let different iterations through.
       {"int k = 0; k < m; k += 2", "", "(x + k) % 5 == 0"},
@@ -118,6 +119,13 @@ TEST(StridedLoop, RefusesWhatOtherIterationsDo) {
     ASSERT_NE(kernel, nullptr);
     expect_refusal(*kernel, kStrided, "no loop does all it does under a test");
   }
+}
+
+TEST(StridedLoop, RefusesWarpsThatWorkTogether) {
+  const auto kernel = summing("int k = 0; k < m; ++k", "float v = __shfl_sync(~0u, sum, 0);",
+                              "k % 2 == 0 && v < 1e9f");
+  ASSERT_NE(kernel, nullptr);
+  expect_refusal(*kernel, kStrided, "the threads of a warp work together");
 }
 
 }  // namespace

@@ -82,10 +82,10 @@ class Sieve {
         counted_(std::move(counted)),
         inside_(source::declared_names(loop.body)) {}
 
-  // What becomes of the loop, and its tests; nothing where some iteration does something else.
-  std::optional<std::pair<DivisibleLoop, std::set<const Expr*>>> of(const Block& body) {
+  // What becomes of the loop; nothing where some iteration does something else.
+  std::optional<DivisibleLoop> of(const Block& body) {
     if (!is_idle_elsewhere(body) || tests_.empty()) return std::nullopt;
-    return std::pair(strided(), tests_);
+    return strided();
   }
 
  private:
@@ -170,12 +170,15 @@ class Sieve {
     return value->type == scalar ? value : source::cast(type, value);
   }
 
-  // Whether 64 bits of it may hold what 32 bits without a sign wrapped round to.
+  // Whether it may hold what fewer bits, or in 64 bits those of a number without a sign, wrapped
+  // round to.
   static bool may_have_wrapped(const ExprPtr& number) {
-    if (number->type == ScalarType::i32) return false;
+    const bool wide = number->type != ScalarType::i32;
     bool wraps = false;
     source::walk(number, [&](const Expr& part) {
-      wraps = wraps || (part.type != ScalarType::i32 && part.type != ScalarType::i64);
+      const bool is_signed = part.type == ScalarType::i32 || part.type == ScalarType::i64;
+      const bool is_narrow = part.type && size_in_bytes(*part.type) < sizeof(std::int32_t);
+      wraps = wraps || is_narrow || (wide && !is_signed);
     });
     return wraps;
   }
@@ -186,7 +189,7 @@ class Sieve {
   DivisibleLoop strided() const {
     const std::int64_t common = std::gcd(factor_, divisor_);
     const std::int64_t stride = divisor_ / common;
-    DivisibleLoop result{counted_, nullptr, counted_.first, stride};
+    DivisibleLoop result{counted_, nullptr, counted_.first, stride, tests_};
     const ExprPtr start_value = of_type(counted_.first, "int", ScalarType::i32);
     ExprPtr at_start =
         folded(source::rewrite_expr(number_, source::replace_variable(counted_.name, start_value)));
@@ -235,9 +238,7 @@ DivisibleIterations divisible_iterations(const source::Kernel& kernel,
     if (!counted || counted->stride != 1) return;
     if (loop->declaration()->variable.scalar != ScalarType::i32) return;
     auto found = Sieve(analysis, *loop, std::move(*counted)).of(loop->body);
-    if (!found) return;
-    result.loops.emplace(&stmt, std::move(found->first));
-    result.tests.merge(found->second);
+    if (found) result.emplace(&stmt, std::move(*found));
   });
   return result;
 }

@@ -22,12 +22,10 @@ struct DivisibleLoop {
   source::ExprPtr condition;    // for any iteration to pass; null: some do
   source::ExprPtr first;        // the first iteration that passes the tests, or beyond the last
   std::int64_t stride = 1;      // to the next one
+  std::set<const source::Expr*> tests;  // in it, that hold in all iterations which are left
 };
 
-struct DivisibleIterations {
-  std::map<const source::Stmt*, DivisibleLoop> loops;
-  std::set<const source::Expr*> tests;  // that hold in all iterations which are left
-};
+using DivisibleIterations = std::map<const source::Stmt*, DivisibleLoop>;
 
 // All such loops of a kernel. Iterations that fail a test do nothing but give values to their own
 // variables; what a test compares is made of values that do not change within the loop, and of its

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace regraph::rewrite {
@@ -36,8 +37,11 @@ class StridedLoop final : public PlacedStep<DivisibleIterations> {
   Result<DivisibleIterations> find(const KernelAnalysis& kernel,
                                    const StepParameters&) const override {
     if (const Status& status = kernel.transparent(); !status) return status.error();
+    // Threads that were at one iteration together no longer are.
+    if (kernel.analysis().uses_warp_intrinsics())
+      return refuse("the threads of a warp work together");
     DivisibleIterations found = divisible_iterations(kernel.kernel(), kernel.analysis());
-    if (found.loops.empty()) {
+    if (found.empty()) {
       return refuse(
           "no loop does all it does under a test of its counter for divisibility by a constant");
     }
@@ -47,32 +51,38 @@ class StridedLoop final : public PlacedStep<DivisibleIterations> {
   KernelState rewrite(const KernelAnalysis& kernel,
                       const DivisibleIterations& found) const override {
     KernelState result = kernel.state();
-    result.unit.kernel.body = sieved(kernel.kernel().body, found);
+    result.unit.kernel.body = sieved(kernel.kernel().body, found, {});
     return result;
   }
 
  private:
-  static Block sieved(const Block& block, const DivisibleIterations& found) {
+  // Tests that hold: of the loops around.
+  using Tests = std::set<const source::Expr*>;
+
+  static Block sieved(const Block& block, const DivisibleIterations& found, const Tests& tests) {
     return source::rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      if (const auto* branch = as<source::Branch>(stmt)) return without_tests(*branch, stmt, found);
-      const auto loop = found.loops.find(stmt.get());
-      if (loop == found.loops.end()) return std::nullopt;
+      if (const auto* branch = as<source::Branch>(stmt))
+        return without_tests(*branch, stmt, found, tests);
+      const auto loop = found.find(stmt.get());
+      if (loop == found.end()) return std::nullopt;
       const DivisibleLoop& strided = loop->second;
-      StmtPtr left = source::counted_loop(strided.counted.name, strided.first,
-                                          strided.counted.limit, strided.stride,
-                                          sieved(source::to<source::ForLoop>(stmt).body, found));
+      Tests inside = tests;
+      inside.insert(strided.tests.begin(), strided.tests.end());
+      StmtPtr left = source::counted_loop(
+          strided.counted.name, strided.first, strided.counted.limit, strided.stride,
+          sieved(source::to<source::ForLoop>(stmt).body, found, inside));
       if (strided.condition) left = source::branch(strided.condition, {std::move(left)});
       return Block{std::move(left)};
     });
   }
 
   static std::optional<Block> without_tests(const source::Branch& branch, const StmtPtr& stmt,
-                                            const DivisibleIterations& found) {
+                                            const DivisibleIterations& found, const Tests& tests) {
     std::vector<ExprPtr> terms = source::conjuncts(branch.condition);
     const std::size_t before = terms.size();
-    std::erase_if(terms, [&](const ExprPtr& term) { return found.tests.contains(term.get()); });
+    std::erase_if(terms, [&](const ExprPtr& term) { return tests.contains(term.get()); });
     if (terms.size() == before) return std::nullopt;
-    Block body = sieved(branch.body, found);
+    Block body = sieved(branch.body, found, tests);
     if (terms.empty()) return Block{source::scope(std::move(body))};
     return Block{source::branch(source::conjunction(terms), std::move(body), {}, stmt->line)};
   }

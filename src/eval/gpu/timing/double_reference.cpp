@@ -22,6 +22,34 @@ struct Norms {
   Norms operator+(const Norms& other) const { return {exact + other.exact, error + other.error}; }
 };
 
+// What the shadow leaves; nothing where it cannot be launched. Errors: as of create.
+Result<std::optional<verify::Buffers>, Failure> outputs_of(GpuProcess& process, BenchMemory& memory,
+                                                           const verify::DoubleShadow& shadow,
+                                                           std::uint64_t poison_seed,
+                                                           double timeout_seconds,
+                                                           const Cancellation& stop) {
+  std::optional<verify::Buffers> result;
+  const std::array sizes{memory.symbols()};
+  const Result<GpuPlan, Failure> loaded =
+      load_on_gpu(process, shadow.compiled, shadow.problem.launch, sizes, stop);
+  if (!loaded.ok()) {
+    if (loaded.error().final) return loaded.error();
+    return result;
+  }
+  Result<void, Failure> done = memory.set_symbols_of(*loaded, stop);
+  if (!done.ok()) return done.error();
+  const Result<TimedPlan> plan = memory.plan_of(*loaded, shadow.plan, 0, RaceSide::incumbent);
+  if (plan.ok()) {
+    Result<verify::Buffers, Failure> outputs = run_as_timed(
+        process, memory, *plan, 0, RaceSide::incumbent, poison_seed, timeout_seconds, stop);
+    if (!outputs.ok() && outputs.error().final) return outputs.error();
+    if (outputs.ok()) result = std::move(*outputs);
+  }
+  done = process.free({{}, loaded->modules}, stop);
+  if (!done.ok()) return done.error();
+  return result;
+}
+
 template <typename Number>
 Number number_at(const std::vector<std::byte>& bytes, std::size_t element) {
   Number value{};
@@ -71,30 +99,18 @@ Result<std::unique_ptr<DoubleReference>, Failure> DoubleReference::create(
   Result<BenchMemory> memory =
       BenchMemory::create(process, shadow.problem, reference.symbols(), seeds.inputs, stop,
                           {.timed = false, .in_single = &problem});
-  const Failure cancelled{0, false, false, "cancelled"};
   if (!memory.ok()) {
-    if (stop.requested()) return cancelled;
+    if (stop.requested()) return Failure{0, false, false, "cancelled"};
     return none;
   }
-  const std::array sizes{reference.symbols()};
-  const Result<GpuPlan, Failure> loaded =
-      load_on_gpu(process, shadow.compiled, shadow.problem.launch, sizes, stop);
-  if (!loaded.ok()) {
-    if (loaded.error().final) return loaded.error();
-    return none;
-  }
-  Result<void, Failure> set = memory->set_symbols_of(*loaded, stop);
-  if (!set.ok()) return set.error();
-  const Result<TimedPlan> plan = memory->plan_of(*loaded, shadow.plan, 0, RaceSide::incumbent);
-  if (!plan.ok()) return none;
-  const Result<verify::Buffers, Failure> exact = run_as_timed(
-      process, *memory, *plan, 0, RaceSide::incumbent, seeds.poison, timeout_seconds, stop);
+  const Result<std::optional<verify::Buffers>, Failure> exact =
+      outputs_of(process, *memory, shadow, seeds.poison, timeout_seconds, stop);
   if (!exact.ok()) return exact.error();
-  Result<void, Failure> freed = memory->release(stop);
-  if (freed.ok()) freed = process.free({{}, loaded->modules}, stop);
+  const Result<void, Failure> freed = memory->release(stop);
   if (!freed.ok()) return freed.error();
+  if (!*exact) return none;
   std::optional<verify::Buffers> expected =
-      rounded_from_double(problem, reference.expected(0), *exact, reference.untouched());
+      rounded_from_double(problem, reference.expected(0), **exact, reference.untouched());
   if (!expected) return none;
   BenchReference truth = reference.with(std::move(*expected));
   if (!reference.difference_from(truth)) return none;

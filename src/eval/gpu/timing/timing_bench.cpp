@@ -163,15 +163,22 @@ Result<TimeResponse, Failure> TimingBench::sample(const SampleRequest& wanted,
   return response;
 }
 
+Result<verify::Buffers, Failure> TimingBench::outputs_of(std::size_t bench,
+                                                         const ResidentKernel& candidate, int set,
+                                                         std::uint64_t poison_seed,
+                                                         const Cancellation& stop) {
+  const TimedPlan& plan =
+      candidate.plans[bench][index_of(RaceSide::candidate)][static_cast<std::size_t>(set)];
+  return run_as_timed(*process_, *sizes_[bench].memory, plan, set, RaceSide::candidate, poison_seed,
+                      timeout(bench, 1), stop);
+}
+
 Result<std::string, Failure> TimingBench::look(std::size_t bench, const ResidentKernel& candidate,
                                                const Cancellation& stop) {
   const BenchReference& reference = *sizes_[bench].reference;
   const std::uint64_t seed = random_bits(config_.seed, 23, ++batches_);
   const int set = static_cast<int>(seed % static_cast<std::uint64_t>(reference.sets()));
-  Result<verify::Buffers, Failure> outputs = run_as_timed(
-      *process_, *sizes_[bench].memory,
-      candidate.plans[bench][index_of(RaceSide::candidate)][static_cast<std::size_t>(set)], set,
-      RaceSide::candidate, seed, timeout(bench, 1), stop);
+  Result<verify::Buffers, Failure> outputs = outputs_of(bench, candidate, set, seed, stop);
   if (!outputs.ok()) return outputs.error();
   std::string difference = reference.difference(*outputs, set, seed).value_or("");
   if (difference.empty()) return difference;
@@ -234,9 +241,7 @@ Result<std::string, Failure> TimingBench::look_in_double(std::size_t bench,
   const std::uint64_t seed = random_bits(config_.seed, 41, ++batches_);
   Result<void, Failure> set = size.memory->set_symbols_of(candidate.loaded, stop);
   if (!set.ok()) return set.error();
-  Result<verify::Buffers, Failure> outputs = run_as_timed(
-      *process_, *size.memory, candidate.plans[bench][index_of(RaceSide::candidate)].front(), 0,
-      RaceSide::candidate, seed, timeout(bench, 1), stop);
+  Result<verify::Buffers, Failure> outputs = outputs_of(bench, candidate, 0, seed, stop);
   if (!outputs.ok()) return outputs.error();
   std::string other = size.in_double->difference(*outputs, seed);
   return other.empty() ? other : "compared with the original in double precision, " + other;

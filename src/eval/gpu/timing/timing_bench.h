@@ -109,6 +109,11 @@ class TimingBench {
   void drop();
   [[nodiscard]] Result<void, Failure> furnish(const Cancellation& stop);
   [[nodiscard]] double timeout(std::size_t bench, std::size_t samples) const;
+  // What one more launch of a candidate on an input set leaves.
+  [[nodiscard]] Result<verify::Buffers, Failure> outputs_of(std::size_t bench,
+                                                            const ResidentKernel& candidate,
+                                                            int set, std::uint64_t poison_seed,
+                                                            const Cancellation& stop);
   // Makes what look_in_double compares with, where it can be had.
   [[nodiscard]] Result<void, Failure> run_in_double(std::size_t bench, const Cancellation& stop);
   // By the original in double; `difference` where it cannot be had.
