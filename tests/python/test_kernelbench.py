@@ -125,6 +125,11 @@ class Lowering(unittest.TestCase):
         self.assertIn("if (in_h >= 0 && in_h < side && in_w >= 0 && in_w < side) {", found.source)
         self.assertIn('out: {dir: out, shape: [batch, 8, "(side - 1) / 2 + 1", "(side - 1) / 2 + 1"]}', found.manifest)
 
+    def test_channels_of_a_place_in_a_volume_are_side_by_side(self):
+        found = lowered(traces.volume_convolution, {"batch": 16, "side": 64}, {"batch": 3, "side": 13})
+        for line in ("int n = blockIdx.z / ((side - 2) * 8);", "int d = blockIdx.z / 8 % (side - 2);", "int c = blockIdx.z % 8;"):
+            self.assertIn(line, found.source)
+
     def test_a_reduction_over_everything_is_several_launches(self):
         found = lowered(traces.squared_error, {"rows": 512, "columns": 1024}, {"rows": 37, "columns": 29})
         self.assertEqual(found.kernels, 2)

@@ -42,6 +42,13 @@ def convolution(batch, side):
                                                     "dilation": many(1, 1), "groups": 1}, (batch, 8, out, out))])
 
 
+def volume_convolution(batch, side):
+    return trace([user("x", (batch, 3, side, side, side)), user("w", (8, 3, 3, 3, 3), kind="parameter")],
+                 [node("conv3d", "conv3d.default", {"input": ref("x"), "weight": ref("w"), "bias": None, "stride": many(1, 1, 1),
+                                                    "padding": many(0, 0, 0), "dilation": many(1, 1, 1), "groups": 1},
+                       (batch, 8, side - 2, side - 2, side - 2))])
+
+
 def convolution_and_pool(batch, side):
     made = convolution(batch, side)
     out = (side + 2 - 3) // 2 + 1
