@@ -174,6 +174,15 @@ void collect_symbols(const Node& node, std::set<std::string>& names) {
     collect_symbols(*operand, names);
 }
 
+bool is_multiple(const Node& node, std::int64_t number) {
+  const auto divides = [&](const NodePointer& operand) { return is_multiple(*operand, number); };
+  if (node.kind == Kind::constant) return node.value % number == 0;
+  if (node.kind == Kind::product) return std::ranges::any_of(node.operands, divides);
+  const bool keeps = node.kind == Kind::sum || node.kind == Kind::difference ||
+                     node.kind == Kind::minimum || node.kind == Kind::maximum;
+  return keeps && std::ranges::all_of(node.operands, divides);
+}
+
 int precedence(Kind kind) {
   switch (kind) {
     case Kind::sum:
@@ -305,6 +314,10 @@ std::set<std::string> IntegerExpression::symbols() const {
 
 bool IntegerExpression::is_constant() const {
   return symbols().empty();
+}
+
+bool IntegerExpression::is_multiple_of(std::int64_t number) const {
+  return is_multiple(*node_, number);
 }
 
 }  // namespace regraph

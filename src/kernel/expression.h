@@ -52,6 +52,9 @@ class IntegerExpression {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::set<std::string> symbols() const;
   [[nodiscard]] bool is_constant() const;  // holds no symbol
+  // Whether the form alone says that `number`, which is positive, divides the value, whatever the
+  // symbols are.
+  [[nodiscard]] bool is_multiple_of(std::int64_t number) const;
 
   bool operator==(const IntegerExpression& other) const { return text() == other.text(); }
 

@@ -4,6 +4,7 @@
 #include "source/visitor.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace regraph::source {
@@ -246,6 +247,21 @@ std::optional<Polynomial> Analysis::polynomial(const ExprPtr& expr) const {
   auto known = to_polynomial(expr, [this](const std::string& name) { return symbol(name); });
   if (known) return known;
   return to_polynomial(expr, [this](const std::string& name) { return symbol_or_size(name); });
+}
+
+std::optional<Polynomial> Analysis::polynomial_with_sizes(const ExprPtr& expr) const {
+  auto known =
+      to_polynomial_with_quotients(expr, [this](const std::string& name) { return symbol(name); });
+  if (!known) return known;
+  for (const std::string& part : known->symbols()) {
+    if (!is_quotient(part)) continue;
+    const std::set<std::string> names = names_in_quotient(part);
+    const bool is_size = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return parameters_.contains(name);
+    });
+    if (!is_size) return std::nullopt;
+  }
+  return known;
 }
 
 bool Analysis::is_single_definition(const std::string& name) const {

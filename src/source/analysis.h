@@ -24,6 +24,10 @@ class Analysis {
   // Such a name is known behind its declaration only.
   [[nodiscard]] std::optional<Polynomial> polynomial(const ExprPtr& expr) const;
   [[nodiscard]] SymbolMeaning meaning() const;
+  // The same, where quotients of integer parameters and numbers are symbols, whatever their sign
+  // and whether they have names: (n - 7) / 4 + 1 is one and a number. For comparing alone:
+  // to_expression cannot spell them.
+  [[nodiscard]] std::optional<Polynomial> polynomial_with_sizes(const ExprPtr& expr) const;
 
   // Local or loop variable with exactly one meaning and no assignment besides it.
   [[nodiscard]] bool is_single_definition(const std::string& name) const;

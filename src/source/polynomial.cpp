@@ -3,6 +3,7 @@
 #include "source/build.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -113,10 +114,6 @@ constexpr std::string_view kDivides = " / ";
 constexpr std::string_view kShifts = " >> ";
 // Shifts by more would leave nothing of an index.
 constexpr std::int64_t kMostShifted = 30;
-
-bool is_quotient(const std::string& symbol) {
-  return symbol.starts_with('(');
-}
 
 std::string text_of(const Polynomial& polynomial) {
   std::string text;
@@ -252,6 +249,25 @@ std::optional<Polynomial> operation(BinaryOperator op, const Polynomial& left,
 }
 
 }  // namespace
+
+bool is_quotient(const std::string& symbol) {
+  return symbol.starts_with('(');
+}
+
+std::set<std::string> names_in_quotient(const std::string& symbol) {
+  std::set<std::string> names;
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  };
+  for (auto begin = symbol.begin(); begin != symbol.end();) {
+    begin = std::find_if(begin, symbol.end(), is_part);
+    const auto end = std::find_if_not(begin, symbol.end(), is_part);
+    if (begin != end && std::isdigit(static_cast<unsigned char>(*begin)) == 0)
+      names.emplace(begin, end);
+    begin = end;
+  }
+  return names;
+}
 
 std::optional<Polynomial> without_quotients(std::optional<Polynomial> polynomial) {
   if (!polynomial) return polynomial;

@@ -64,6 +64,9 @@ using SymbolMeaning = std::function<std::optional<Polynomial>(const std::string&
 // though it has another name: for putting polynomials together only, before without_quotients.
 [[nodiscard]] std::optional<Polynomial> to_polynomial_with_quotients(const ExprPtr& expr,
                                                                      const SymbolMeaning& meaning);
+// Whether the symbol is a quotient, and then the names that it is made of.
+[[nodiscard]] bool is_quotient(const std::string& symbol);
+[[nodiscard]] std::set<std::string> names_in_quotient(const std::string& symbol);
 // The polynomial itself, nothing where it holds a quotient.
 [[nodiscard]] std::optional<Polynomial> without_quotients(std::optional<Polynomial> polynomial);
 

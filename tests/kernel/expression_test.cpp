@@ -106,6 +106,17 @@ TEST(Expression, SubstitutesSimultaneously) {
   EXPECT_FALSE(expression.is_constant());
 }
 
+TEST(Expression, SaysWhatDividesIt) {
+  const auto is_multiple = [](const char* text, std::int64_t number) {
+    return IntegerExpression::parse(text)->is_multiple_of(number);
+  };
+  for (const char* text : {"96", "0", "96 * N", "8 * (N + 1)", "16 * N + 8 * M", "min(8 * N, 16)"})
+    EXPECT_TRUE(is_multiple(text, 8)) << text;
+  for (const char* text :
+       {"97", "N", "12 * N", "8 * N + 1", "cdiv(8 * N, 3)", "8 * N / 3", "8 * N % 3"})
+    EXPECT_FALSE(is_multiple(text, 8)) << text;
+}
+
 // A random expression with its value computed by plain arithmetic while it is written, as an
 // independent check on parser, simplifier and printer. No value: the reference arithmetic refused.
 struct Sample {

@@ -51,6 +51,17 @@ TEST(WindowTile, StagesBoxesOfVolumes) {
   expect_correct(*volume, {{"smem_halo", {}}});
 }
 
+// Guards end at a quotient of sizes, and no block is left over where the outputs' number is known.
+TEST(Convolution, StridedOutputsAreCounted) {
+  const auto layer = sample("strided_layer");
+  ASSERT_NE(layer, nullptr);
+  expect_correct(*layer, {coarsen("y", "4", "contiguous")});
+  const auto state = expect_correct(*layer, {convolution("32x4", "2", "16", "1")});
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("float in_tile[1][26][98]"), std::string::npos) << text;
+  EXPECT_EQ(state.plan.launches.front().grid[2].text(), "images");
+}
+
 TEST(WindowTile, RowsOfAThreadShareTheTile) {
   const auto blur = sample("convolution_5x5");
   ASSERT_NE(blur, nullptr);

@@ -231,6 +231,41 @@ tests:
   - {inputs: 4, outputs: 8, height: 16, width: 32}
   - {inputs: 1, outputs: 1, height: 1, width: 1}
 )~"},
+      // Every third pixel of images with a rim; blocks along z are images and channels, whose number is known.
+      {"strided_layer", R"~(
+__global__ void strided(const float* in, const float* weights, const float* bias, float* out, int n) {
+  int w = blockIdx.x * blockDim.x + threadIdx.x;
+  int h = blockIdx.y * blockDim.y + threadIdx.y;
+  int image = blockIdx.z / 16;
+  int c = blockIdx.z % 16;
+  if (h < (n - 3) / 3 + 1 && w < (n - 3) / 3 + 1) {
+    float sum = 0.0f;
+    for (int channel = 0; channel < 3; ++channel) {
+      for (int i = 0; i < 5; ++i) {
+        for (int j = 0; j < 5; ++j) {
+          int y = h * 3 - 1 + i;
+          int x = w * 3 - 1 + j;
+          if (y >= 0 && y < n && x >= 0 && x < n)
+            sum += in[((image * 3 + channel) * n + y) * n + x] * weights[((c * 3 + channel) * 5 + i) * 5 + j];
+        }
+      }
+    }
+    out[((image * 16 + c) * ((n - 3) / 3 + 1) + h) * ((n - 3) / 3 + 1) + w] = sum + bias[c];
+  }
+})~",
+       R"~(
+sizes: {images: 2, n: 64}
+args:
+  in: {dir: in, shape: [images, 3, n, n]}
+  weights: {dir: in, shape: [16, 3, 5, 5]}
+  bias: {dir: in, shape: [16]}
+  out: {dir: out, shape: [images, 16, "(n - 3) / 3 + 1", "(n - 3) / 3 + 1"]}
+launch: {block: [32, 8], grid: ["cdiv((n - 3) / 3 + 1, bx)", "cdiv((n - 3) / 3 + 1, by)", "images * 16"]}
+tests:
+  - {images: 2, n: 29}
+  - {images: 1, n: 112}
+  - {images: 1, n: 3}
+)~"},
       // Every other pixel, zeros chosen in the sum, sizes without signs, a factor for each channel.
       {"strided_channels", R"~(
 __global__ void shrink(const float* in, const float* filter, const float* scale, float* out, unsigned channels, unsigned n) {

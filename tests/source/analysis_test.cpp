@@ -46,5 +46,31 @@ TEST(Analysis, OtherNamesAreNotSizes) {
   EXPECT_FALSE(half_is_known("int half = n + m; a[half] = 0.0f;"));
 }
 
+// Quotients of sizes are compared as they are, named or not.
+TEST(Analysis, QuotientsOfSizesAreComparable) {
+  const auto configuration = default_front_end(test::cuda_root(), "sm_90");
+  auto parsed = parse_kernel(
+      "__global__ void f(float* a, int n, int m) {\n"
+      "  const int rows = (n - 7) / m + 2;\n"
+      "  int thread = (blockIdx.x + n) / 4;\n"
+      "  a[rows] = 1.0f; a[(n - 7) / m + 1] = 2.0f; a[thread] = 3.0f; }",
+      "kernel.cu", "", *configuration);
+  ASSERT_TRUE(parsed.ok() && parsed->unit);
+  const Analysis analysis(parsed->unit->kernel);
+  std::vector<std::optional<Polynomial>> indices;
+  for (const StmtPtr& stmt : parsed->unit->kernel.body) {
+    if (const auto* store = as<Assignment>(stmt))
+      indices.push_back(analysis.polynomial_with_sizes(to<Subscript>(store->target).index));
+  }
+  ASSERT_EQ(indices.size(), 3U);
+  ASSERT_TRUE(indices[0] && indices[1]);
+  EXPECT_EQ(*indices[0] - *indices[1], Polynomial(1));
+  const auto symbols = indices[1]->symbols();
+  ASSERT_EQ(symbols.size(), 1U);
+  EXPECT_TRUE(is_quotient(*symbols.begin()));
+  EXPECT_EQ(names_in_quotient(*symbols.begin()), (std::set<std::string>{"m", "n"}));
+  EXPECT_FALSE(indices[2]) << "it follows the block";
+}
+
 }  // namespace
 }  // namespace regraph::source

@@ -73,7 +73,11 @@ std::optional<Polynomial> index_polynomial(const ExprPtr& expr, const Analysis& 
 bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, const Ranges& ranges,
                             int axis) {
   const auto read = [&](const ExprPtr& side) { return index_polynomial(side, analysis); };
-  const auto slack = slack_of(guard, read);
+  const auto in_quotients = [&](const ExprPtr& side) {
+    return analysis.polynomial_with_sizes(side);
+  };
+  auto slack = slack_of(guard, read);
+  if (!slack) slack = slack_of(guard, in_quotients);
   if (!slack || !ranges.is_negative_beyond_grid(*slack, axis)) return false;
   if (!compares_unsigned(guard)) return true;
   // As an unsigned number, a negative limit lets all indices pass; a number of things is none.
@@ -81,7 +85,7 @@ bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, cons
   const bool is_less =
       comparison.op == BinaryOperator::less || comparison.op == BinaryOperator::less_equal;
   const auto limit = read(is_less ? comparison.right : comparison.left);
-  return limit->terms().size() == 1 && limit->terms().begin()->second > 0;
+  return limit && limit->terms().size() == 1 && limit->terms().begin()->second > 0;
 }
 
 // Whether the access is the element that an atomic, done for its effect, updates: it is done under

@@ -45,7 +45,7 @@ Ranges::Ranges(const Kernel& kernel, const Analysis& analysis, const Launch& lau
   }
   inside_ = box_;
   for (int axis = 0; axis < 3; ++axis) {
-    const auto grid = grid_extent(axis);
+    const auto grid = grid_extent(axis, false);
     if (!grid) continue;
     const Polynomial block = Polynomial::symbol(on_axis("blockIdx", axis));
     inside_.add(grid->items - grid->pitch - grid->pitch * block);
@@ -76,7 +76,7 @@ Inequalities Ranges::in_loops_of(const Polynomial& value, Inequalities known) co
   return known;
 }
 
-std::optional<Ranges::Extent> Ranges::grid_extent(int axis) const {
+std::optional<Ranges::Extent> Ranges::grid_extent(int axis, bool in_quotients) const {
   const IntegerExpression fixed = launch_.grid[static_cast<std::size_t>(axis)].substitute(
       {{"bx", IntegerExpression(launch_.block.x)},
        {"by", IntegerExpression(launch_.block.y)},
@@ -91,7 +91,9 @@ std::optional<Ranges::Extent> Ranges::grid_extent(int axis) const {
     items = division->left;
     pitch = *divisor;
   }
-  const auto count = analysis_.polynomial(with_size_names(items, kernel_, analysis_));
+  const auto count = in_quotients
+                         ? analysis_.polynomial_with_sizes(items)
+                         : analysis_.polynomial(with_size_names(items, kernel_, analysis_));
   return count ? std::optional(Extent{*count, pitch}) : std::nullopt;
 }
 
@@ -145,13 +147,14 @@ bool Ranges::proves(const ExprPtr& comparison, const std::vector<ExprPtr>& guard
 }
 
 bool Ranges::is_negative_beyond_grid(const Polynomial& value, int axis) const {
-  const auto grid = grid_extent(axis);
+  const auto grid = grid_extent(axis, !source::without_quotients(value));
   if (!grid) return false;
   // pitch * blockIdx >= items - pitch + 1
   Inequalities beyond = box_;
   for (const std::string& symbol : value.symbols()) {
-    if (kernel_.parameter(symbol) == nullptr && analysis_.loop(symbol) == nullptr)
-      beyond.add_symbol(symbol);
+    const bool is_other = kernel_.parameter(symbol) == nullptr &&
+                          analysis_.loop(symbol) == nullptr && !source::is_quotient(symbol);
+    if (is_other) beyond.add_symbol(symbol);
   }
   beyond = in_loops_of(value, std::move(beyond));
   beyond.add(grid->pitch * Polynomial::symbol(on_axis("blockIdx", axis)) - grid->items +

@@ -30,8 +30,8 @@ class Ranges {
   [[nodiscard]] bool proves(const source::ExprPtr& comparison,
                             const std::vector<source::ExprPtr>& guards = {}) const;
   // Whether the polynomial is negative in all blocks whose number along the axis (0 to 2) is at or
-  // beyond the end of the grid. Symbols that are no builtins, counters or parameters count as not
-  // negative.
+  // beyond the end of the grid. Symbols that are no builtins, counters, parameters or quotients
+  // (Analysis::polynomial_with_sizes) count as not negative.
   [[nodiscard]] bool is_negative_beyond_grid(const source::Polynomial& value, int axis) const;
 
   // value = quotient * divisor + remainder with 0 <= remainder < divisor.
@@ -50,7 +50,8 @@ class Ranges {
     source::Polynomial items;
     source::Polynomial pitch;
   };
-  [[nodiscard]] std::optional<Extent> grid_extent(int axis) const;
+  // With quotients of sizes as symbols (Analysis::polynomial_with_sizes), or with their names.
+  [[nodiscard]] std::optional<Extent> grid_extent(int axis, bool in_quotients) const;
   // `known` with the bounds of the counters that the value mentions: it stands in their loops.
   [[nodiscard]] Inequalities in_loops_of(const source::Polynomial& value, Inequalities known) const;
   [[nodiscard]] std::optional<source::Polynomial> extreme(const source::Polynomial& value,

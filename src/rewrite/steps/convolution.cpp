@@ -36,6 +36,9 @@ class Convolution final : public MacroStep {
     add("32x8", "2", "8", "all");
     add("32x4", "4", "8", "all");
     add("32x8", "4", "1", "2");
+    // Large filters, or strides: a channel fills the tile.
+    add("32x4", "2", "16", "1");
+    add("32x4", "2", "8", "1");
     return result;
   }
 

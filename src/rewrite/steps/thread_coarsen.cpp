@@ -89,7 +89,7 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     auto form = kernel.normal();
     if (!form) return form.error();
     MergePlace place{static_cast<int>(named - kAxes.begin()), *factor, 1, nullptr, **launch};
-    auto limit = grid_limit(**form, **launch, place.axis);
+    auto limit = grid_limit(**form, **launch, place.axis, place.factor);
     if (!limit) return limit.error();
     place.grid_limit = *limit;
     if (const auto order = parameters.find("order"); order != parameters.end()) {
@@ -130,7 +130,10 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
   static Status require_groups(const KernelForm& form, const MergePlace& place,
                                const std::string& letter) {
     if (place.grid_limit) {
-      return refuse("neighbouring outputs of a thread need a guard that stops at their number");
+      const auto obstacle =
+          grid_guard_obstacle(form.kernel, form.analysis, place.launch, place.axis);
+      return refuse("neighbouring outputs of a thread need a guard that stops at their number: " +
+                    obstacle.value_or("blocks past the end of the grid are not known to stop"));
     }
     if (form.analysis.has_shared() || form.analysis.uses_warp_intrinsics()) {
       return refuse("threads of a block work together, so their outputs cannot be exchanged");
@@ -145,8 +148,11 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     return require_shared_bytes(merged_shared_bytes(merge), kernel, "the merged blocks need");
   }
 
-  // What block numbers are to be tested against; null where a guard stops blocks past the end.
-  static Result<ExprPtr> grid_limit(const KernelForm& form, const Launch& launch, int axis) {
+  // What block numbers are to be tested against; null where no block is past the end, or a guard
+  // stops it.
+  static Result<ExprPtr> grid_limit(const KernelForm& form, const Launch& launch, int axis,
+                                    int factor) {
+    if (launch.grid[static_cast<std::size_t>(axis)].is_multiple_of(factor)) return ExprPtr();
     const auto obstacle = grid_guard_obstacle(form.kernel, form.analysis, launch, axis);
     if (!obstacle) return ExprPtr();
     ExprPtr limit = grid_extent(launch, axis, form.kernel);
