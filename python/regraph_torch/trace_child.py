@@ -51,14 +51,21 @@ def load(source: str, name: str = "problem") -> dict[str, Any]:
     return module.__dict__
 
 
-def inputs_of(names: dict[str, Any], variant: dict[str, Any]) -> list[Any]:
-    """What get_inputs gives, cut down as the variant says."""
+def stride_of(model: Any) -> int:
+    """By how many elements the outputs of its convolutions lie apart at most."""
+    import torch
+    convolutions = [one for one in model.modules() if isinstance(one, torch.nn.modules.conv._ConvNd) and not one.transposed]
+    return max((one for module in convolutions for one in module.stride), default=1)
+
+
+def inputs_of(names: dict[str, Any], variant: dict[str, Any], stride: int = 1) -> list[Any]:
+    """What get_inputs gives, cut down as the variant says: to as many outputs, which lie `stride` apart."""
     inputs = list(names["get_inputs"]())
     cut = variant["cut"]
     if not cut:
         return inputs
     if variant["cut_kind"] == "outer":
-        return [_cut(one, lambda k, extent: cut[0] if k == 0 else cut[1] if k >= 2 else extent) for one in inputs]
+        return [_cut(one, lambda k, extent: cut[0] if k == 0 else cut[1] * stride if k >= 2 else extent) for one in inputs]
     large = sorted({extent for one in inputs if hasattr(one, "shape") for extent in one.shape if extent > cut[0]})
     small = {extent: cut[k % len(cut)] for k, extent in enumerate(large)}
     return [_cut(one, lambda k, extent: small.get(extent, extent)) for one in inputs]
@@ -79,11 +86,15 @@ def _trace(variant: dict[str, Any], mode: str) -> dict[str, Any]:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
     names = load(variant["source"])
+
+    def export() -> Any:
+        model = build(names, mode)
+        return torch.export.export(model, tuple(inputs_of(names, variant, stride_of(model))), strict=False)
     program = None
     with contextlib.suppress(Exception), FakeTensorMode(allow_non_fake_inputs=True):
-        program = torch.export.export(build(names, mode), tuple(inputs_of(names, variant)), strict=False)
+        program = export()
     if program is None:  # what does not run on shapes alone
-        program = torch.export.export(build(names, mode), tuple(inputs_of(names, variant)), strict=False)
+        program = export()
     constants = {name: value for name, value in names.items() if isinstance(value, int) and not isinstance(value, bool) and not name.startswith("__")}
     return {"constants": constants, **_graph(program)}
 
@@ -187,7 +198,7 @@ def _write_case(variant: dict[str, Any], trace: dict[str, Any], request: dict[st
     names = load(variant["source"])
     model = build(names, request["mode"])
     shake(model)
-    inputs = inputs_of(names, variant)
+    inputs = inputs_of(names, variant, stride_of(model))
     inputs = of_both_signs(inputs) if signed else inputs
     users = iter([one for one in inputs if isinstance(one, torch.Tensor)])
     state = {**dict(model.named_parameters(remove_duplicate=False)), **dict(model.named_buffers(remove_duplicate=False))}

@@ -13,6 +13,8 @@ MULTIPLES = (48, 32, 64, 80, 96, 112)
 SMALL_ODD = (19, 17, 23, 21, 25, 27, 29, 31)
 SMALL_MULTIPLES = (32, 16, 24, 40, 48, 56)
 RATIO_LARGEST = 64
+# A constant so much larger than all others counts what blocks of threads go along: its small ones are larger, too.
+FAR_LARGER, LONGER = 16, 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,6 +47,7 @@ def variants(source: str) -> list[Variant]:
     result += scaled
     result += [Variant("cut extents odd", source, ODD, "extents"), Variant("cut extents even", source, MULTIPLES, "extents"),
                Variant("cut odd", source, (3, 37), "outer"), Variant("cut even", source, (2, 32), "outer"),
+               Variant("cut one", source, (1, 37), "outer"),
                Variant("cut small", source, (3, 13), "outer"), Variant("cut smaller", source, (2, 8), "outer"),
                Variant("cut smallest", source, (2, 5), "outer"), Variant("cut least", source, (1, 4), "outer")]
     result += [Variant(f"{one.name} cut", one.source, (3 - k, 13 - 5 * k), "outer") for k, one in enumerate(scaled[:2])]
@@ -53,9 +56,12 @@ def variants(source: str) -> list[Variant]:
 
 def _schemes(constants: dict[str, int], large: list[int]) -> list[tuple[str, dict[str, int]]]:
     many = sum(value > STRUCTURAL for value in constants.values()) > 3
-    return [("odd", _each_its_own(constants, SMALL_ODD if many else ODD)),
-            ("multiples", _each_its_own(constants, SMALL_MULTIPLES if many else MULTIPLES)),
-            ("ratio", _in_ratio(constants, large))]
+    plain = [("odd", _each_its_own(constants, SMALL_ODD if many else ODD)),
+             ("multiples", _each_its_own(constants, SMALL_MULTIPLES if many else MULTIPLES))]
+    longest = [name for name, value in constants.items() if value == large[-1]]
+    is_longer = len(longest) == 1 and len(large) > 1 and large[-1] >= FAR_LARGER * large[-2]
+    longer = [(f"long {scheme}", {**values, longest[0]: min(large[-1], LONGER * values[longest[0]])}) for scheme, values in plain] if is_longer else []
+    return [*longer, *plain, ("ratio", _in_ratio(constants, large))]
 
 
 def _each_its_own(constants: dict[str, int], numbers: tuple[int, ...]) -> dict[str, int]:

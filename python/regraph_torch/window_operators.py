@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from regraph_torch.anchors import Axis, Window
+from regraph_torch.anchors import Axis, Contraction, Window
 from regraph_torch.calls import Call, pointwise
 from regraph_torch.errors import Refused
-from regraph_torch.sizes import Size, add, divided
+from regraph_torch.sizes import Size, add, divided, product
 from regraph_torch.sizes import number as size_of
-from regraph_torch.values import Value, View
+from regraph_torch.values import Buffer, Value, View, reshaped
 
 
 def _each(value: Any, rank: int) -> list[int]:
@@ -27,10 +27,30 @@ def _convolution(call: Call) -> Value:
         raise Refused(f"{call.title} with padding given in words")
     stride, padding, dilation = (_each(call.fixed(name, default), rank) for name, default in (("stride", 1), ("padding", 0), ("dilation", 1)))
     groups = _groups(call, x)
+    if groups == 1 and all(extent.is_one for extent in weight.shape[2:]) and set(stride) == {1} and set(padding) == {0}:
+        return _product_of_channels(call, x, weight, bias)
     axes = [Axis(x.shape[k + 2], weight.shape[k + 2], stride[k], padding[k], dilation[k], padding[k] > 0) for k in range(rank)]
     extents = [add(divided(add(axis.extent, 2 * axis.padding - axis.dilation * (_taps(call, axis) - 1) - 1), axis.stride), 1) for axis in axes]
     window = Window(call.title, [x, weight], (x.shape[0], weight.shape[0], *extents), axes, "plain", groups)
     return _with_bias(window, bias, call.count)
+
+
+def _product_of_channels(call: Call, x: Value, weight: Value, bias: Value | None) -> Value:
+    """Windows of one place: at each place a matrix times the place's channels, so a product of matrices for each image."""
+    places = product(x.shape[2:], call.count)
+    matrix = _merged(weight, weight.shape[:2], call.count)
+    images = _merged(x, (*x.shape[:2], places), call.count)
+    extents = {"n": x.shape[0], "x": weight.shape[0], "y": places, "z": x.shape[1]}
+    result: Value = Contraction(call.title, matrix, images, ("xz", "nzy", "nxy"), extents)
+    if bias is not None:
+        spread = View(bias, (*bias.shape, size_of(1, call.count)), lambda body, index: index[:1])
+        result = pointwise("shifted", [result, spread], lambda p, q: f"{p} + {q}", call.count)
+    return reshaped(result, (x.shape[0], weight.shape[0], *x.shape[2:]), call.count)
+
+
+def _merged(value: Value, shape: tuple[Size, ...], count: int) -> Value:
+    """In a shape with the last dimensions as one: a buffer is asked at that one's place, without taking it apart."""
+    return Buffer(value.name, value.type, shape) if isinstance(value, Buffer) else reshaped(value, shape, count)
 
 
 def _groups(call: Call, x: Value) -> int | str:

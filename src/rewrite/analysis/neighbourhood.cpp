@@ -80,6 +80,18 @@ void extend_to_reach(const Polynomial& distance, std::vector<Polynomial>& stride
   }
 }
 
+// Threads three elements apart and a loop that goes in steps of four meet at single elements.
+void refine_shortest(const Polynomial& step, Polynomial& stride) {
+  if (step.terms().size() != 1 || stride.terms().size() != 1) return;
+  const auto& [monomial, whole] = *stride.terms().begin();
+  const auto& [other, part] = *step.terms().begin();
+  if (monomial != other || part % whole == 0) return;
+  Polynomial finer(std::gcd(whole, part));
+  for (const std::string& symbol : monomial)
+    finer = finer * Polynomial::symbol(symbol);
+  stride = finer;
+}
+
 }  // namespace
 
 std::int64_t Neighbourhood::elements() const {
@@ -270,6 +282,7 @@ void NeighbourhoodFinder::refine_by_loops(const Polynomial& index,
                                   !is_larger(*step, Polynomial(widest_row(index)) * strides[d + 1]);
       if (!is_shorter_row) strides[d] = *step;
     }
+    refine_shortest(*step, strides.back());
   }
 }
 

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/size_expression.h"
 
+#include "rewrite/analysis/block_geometry.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/analysis.h"
 #include "source/build.h"
@@ -25,8 +26,10 @@ constexpr std::size_t kMostDigits = 9;  // fits an int
 // Reads IntegerExpression's canonical text, which is well formed.
 class Reader {
  public:
-  Reader(std::string_view text, const Kernel& kernel, const source::Analysis& analysis, bool wide)
-      : text_(text), kernel_(kernel), analysis_(analysis), wide_(wide) {}
+  // Null launch: sizes are parameters alone.
+  Reader(std::string_view text, const Kernel& kernel, const source::Analysis& analysis, bool wide,
+         const Launch* launch)
+      : text_(text), kernel_(kernel), analysis_(analysis), wide_(wide), launch_(launch) {}
 
   ExprPtr read() {
     ExprPtr result = sum();
@@ -112,15 +115,26 @@ class Reader {
     const source::KernelParameter* found = kernel_.parameter(name);
     const bool usable = found != nullptr && !found->is_pointer && found->scalar &&
                         !is_floating(*found->scalar) && analysis_.meaning()(name).has_value();
-    if (!usable) return nullptr;
+    if (!usable) return found == nullptr ? grid_extent_of(name) : nullptr;
     const ExprPtr value = source::variable(name, found->scalar);
     return wide_ ? source::cast("long long", value) : value;
+  }
+
+  ExprPtr grid_extent_of(const std::string& name) const {
+    for (std::size_t axis = 0; launch_ != nullptr && axis < kAxes.size(); ++axis) {
+      if (launch_->grid[axis] == IntegerExpression::symbol(name)) {
+        return source::cast(wide_ ? "long long" : "int",
+                            source::builtin("gridDim." + std::string(kAxes[axis])));
+      }
+    }
+    return nullptr;
   }
 
   std::string_view text_;
   const Kernel& kernel_;
   const source::Analysis& analysis_;
   bool wide_;
+  const Launch* launch_;
   std::size_t position_ = 0;
 };
 
@@ -179,20 +193,21 @@ bool fits_32_bits(const IntegerExpression& value, const Problem& problem) {
 ExprPtr size_in_kernel(const IntegerExpression& size, const Kernel& kernel,
                        const source::Analysis& analysis, bool wide) {
   const std::string text = size.text();
-  return Reader(text, kernel, analysis, wide).read();
+  return Reader(text, kernel, analysis, wide, nullptr).read();
 }
 
 Result<ExprPtr> buffer_length(const std::string& buffer, const Problem& problem,
-                              const Kernel& kernel, const source::Analysis& analysis, bool wide) {
+                              const Launch* launch, const Kernel& kernel,
+                              const source::Analysis& analysis, bool wide) {
   const auto argument = std::find_if(problem.arguments.begin(), problem.arguments.end(),
                                      [&](const Argument& one) { return one.name == buffer; });
   if (argument == problem.arguments.end()) return refuse("its length is not known");
   IntegerExpression count(1);
   for (const IntegerExpression& extent : argument->shape)
     count = IntegerExpression::multiply(count, extent);
-  ExprPtr length = size_in_kernel(count, kernel, analysis, wide);
-  if (!length)
-    return refuse("its length " + count.text() + " is not made of the kernel's parameters");
+  const std::string text = count.text();
+  ExprPtr length = Reader(text, kernel, analysis, wide, launch).read();
+  if (!length) return refuse("its length " + text + " is not made of the kernel's parameters");
   return length;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "kernel/expression.h"
+#include "kernel/launch_plan.h"
 #include "kernel/problem.h"
 #include "source/analysis.h"
 #include "source/polynomial.h"
@@ -19,10 +20,11 @@ namespace regraph::rewrite {
                                              const source::Kernel& kernel,
                                              const source::Analysis& analysis, bool wide);
 
-// The number of elements of the buffer, as kernel code in the same way as a size. Error: refused,
-// where it is not known.
+// The number of elements of the buffer, as kernel code in the same way as a size; a size that is no
+// parameter, but the extent of the launch's grid along an axis, is gridDim (null launch: none is).
+// Error: refused, where it is not known.
 [[nodiscard]] Result<source::ExprPtr> buffer_length(const std::string& buffer,
-                                                    const Problem& problem,
+                                                    const Problem& problem, const Launch* launch,
                                                     const source::Kernel& kernel,
                                                     const source::Analysis& analysis, bool wide);
 

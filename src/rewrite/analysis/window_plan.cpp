@@ -93,8 +93,9 @@ const WindowArray* WindowPlan::array(const std::string& name) const {
   return found == arrays.end() ? nullptr : &*found;
 }
 
-Result<WindowPlan> plan_window(const KernelForm& form, const Dim3& block, const Problem& problem,
+Result<WindowPlan> plan_window(const KernelForm& form, const Launch& launch, const Problem& problem,
                                std::optional<std::int64_t> depth) {
+  const Dim3& block = launch.block;
   auto nest = find_window_nest(form.kernel, form.analysis);
   if (!nest) return nest.error();
   const auto accesses = window_accesses(form, *nest, block, problem);
@@ -117,7 +118,7 @@ Result<WindowPlan> plan_window(const KernelForm& form, const Dim3& block, const 
   if (Status status = order_window_loops(plan, *accesses, finder, form.analysis, problem); !status)
     return status.error();
   for (const auto& [name, reads] : reads_by_array(*accesses)) {
-    auto array = stage_window_array(name, reads, plan, form, problem, finder);
+    auto array = stage_window_array(name, reads, plan, form, problem, launch, finder);
     if (!array) return refuse(name + ": " + array.error().message);
     plan.arrays.push_back(std::move(*array));
   }

@@ -28,7 +28,7 @@ struct WindowPlan {
 
 // `depth`: iterations of an outer loop of unknown length that are staged at once; nothing where
 // there must be no such loop. Error: refused, with the reason.
-[[nodiscard]] Result<WindowPlan> plan_window(const KernelForm& form, const Dim3& block,
+[[nodiscard]] Result<WindowPlan> plan_window(const KernelForm& form, const Launch& launch,
                                              const Problem& problem,
                                              std::optional<std::int64_t> depth);
 

@@ -23,11 +23,12 @@ constexpr std::size_t kMostCounters = 6;
 class ArrayStager {
  public:
   ArrayStager(const WindowPlan& plan, const KernelForm& form, const Problem& problem,
-              const NeighbourhoodFinder& finder)
+              const Launch& launch, const NeighbourhoodFinder& finder)
       : plan_(plan),
         kernel_(form.kernel),
         analysis_(form.analysis),
         problem_(problem),
+        launch_(launch),
         finder_(finder) {}
 
   Result<WindowArray> stage(const std::string& name,
@@ -54,7 +55,7 @@ class ArrayStager {
         array.follows_threads ? stage_box(array, indices) : stage_filter(array, indices);
     if (!status) return status.error();
     if (Status pitch = find_strip_pitch(array, indices); !pitch) return pitch.error();
-    auto count = buffer_length(name, problem_, kernel_, analysis_, array.wide_index);
+    auto count = buffer_length(name, problem_, &launch_, kernel_, analysis_, array.wide_index);
     if (!count) return count.error();
     array.count = *count;
     return array;
@@ -154,6 +155,7 @@ class ArrayStager {
   const source::Kernel& kernel_;
   const source::Analysis& analysis_;
   const Problem& problem_;
+  const Launch& launch_;
   const NeighbourhoodFinder& finder_;
 };
 
@@ -162,8 +164,9 @@ class ArrayStager {
 Result<WindowArray> stage_window_array(const std::string& name,
                                        const std::vector<const WindowAccess*>& reads,
                                        const WindowPlan& plan, const KernelForm& form,
-                                       const Problem& problem, const NeighbourhoodFinder& finder) {
-  return ArrayStager(plan, form, problem, finder).stage(name, reads);
+                                       const Problem& problem, const Launch& launch,
+                                       const NeighbourhoodFinder& finder) {
+  return ArrayStager(plan, form, problem, launch, finder).stage(name, reads);
 }
 
 }  // namespace regraph::rewrite

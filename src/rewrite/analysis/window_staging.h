@@ -19,7 +19,7 @@ namespace regraph::rewrite {
 [[nodiscard]] Result<WindowArray> stage_window_array(const std::string& name,
                                                      const std::vector<const WindowAccess*>& reads,
                                                      const WindowPlan& plan, const KernelForm& form,
-                                                     const Problem& problem,
+                                                     const Problem& problem, const Launch& launch,
                                                      const NeighbourhoodFinder& finder);
 
 }  // namespace regraph::rewrite

@@ -2,10 +2,10 @@
 //
 //   A block copies the neighbourhood of its outputs and the filter to shared memory, strips of
 //   channels one after another; a thread produces several rows that follow each other, of several
-//   output channels, and keeps their sums in registers.
+//   output channels or columns a block apart, and keeps their sums in registers.
 //
 // It is what these steps make of a kernel one after another: restrict_ldg and block_size (where
-// they apply), thread_coarsen along y with order=contiguous and along z, window_tile. Alone the
+// they apply), thread_coarsen along y with order=contiguous, along z and x, window_tile. Alone the
 // first of them make most kernels slower, so that no search that looks one step ahead goes on
 // there. Legal where each of them is.
 #include "rewrite/steps/macro_step.h"
@@ -23,8 +23,9 @@ class Convolution final : public MacroStep {
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
     const auto add = [&](const char* block, const char* rows, const char* outputs,
-                         const char* depth) {
+                         const char* depth, const char* columns = nullptr) {
       result.push_back({{"block", block}, {"rows", rows}, {"outputs", outputs}, {"depth", depth}});
+      if (columns != nullptr) result.back()["columns"] = columns;
     };
     add("32x8", "8", "1", "all");
     add("32x8", "4", "1", "all");
@@ -39,6 +40,9 @@ class Convolution final : public MacroStep {
     // Large filters, or strides: a channel fills the tile.
     add("32x4", "2", "16", "1");
     add("32x4", "2", "8", "1");
+    // Along one dimension, where rows are output channels.
+    add("32x8", "8", "1", "4", "4");
+    add("32x4", "16", "1", "4", "4");
     return result;
   }
 
@@ -50,6 +54,7 @@ class Convolution final : public MacroStep {
     const int rows = reader.integer("rows");
     const int outputs = reader.integer("outputs");
     const std::string depth = reader.text("depth");
+    const int columns = parameters.contains("columns") ? reader.integer("columns") : 1;
     if (!reader.status()) return reader.status().error();
     std::vector<MacroMember> members;
     const StepParameters tile = {{"depth", depth}};
@@ -66,6 +71,9 @@ class Convolution final : public MacroStep {
     }
     if (outputs > 1) {
       members.push_back({"thread_coarsen", {{{"axis", "z"}, {"factor", std::to_string(outputs)}}}});
+    }
+    if (columns > 1) {
+      members.push_back({"thread_coarsen", {{{"axis", "x"}, {"factor", std::to_string(columns)}}}});
     }
     members.push_back({"window_tile", {tile}});
     return members;

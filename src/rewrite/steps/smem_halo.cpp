@@ -84,7 +84,7 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     std::int64_t bytes = shared_bytes(form.kernel);
     for (const source::KernelParameter& parameter : form.kernel.parameters) {
       if (!parameter.is_pointer || form.analysis.is_written(parameter.name)) continue;
-      auto box = stage(parameter, form, finder, (*launch)->block, state.problem());
+      auto box = stage(parameter, form, finder, **launch, state.problem());
       if (!box) {
         obstacles += (obstacles.empty() ? "" : "; ") + parameter.name + ": " + box.error().message;
         continue;
@@ -118,14 +118,14 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
 
  private:
   static Result<StagedBox> stage(const source::KernelParameter& parameter, const KernelForm& form,
-                                 const NeighbourhoodFinder& finder, const Dim3& block,
+                                 const NeighbourhoodFinder& finder, const Launch& launch,
                                  const Problem& problem) {
     if (!parameter.scalar || !source::zero_of(*parameter.scalar)) {
       return refuse("its element type is not supported in tiles");
     }
     auto box = finder.find(parameter.name);
     if (!box) return box.error();
-    if (box->elements() <= static_cast<std::int64_t>(block.count())) {
+    if (box->elements() <= static_cast<std::int64_t>(launch.block.count())) {
       return refuse("threads read their own elements only, no neighbours");
     }
     if (box->reads < kLeastReuse * box->elements()) {
@@ -134,8 +134,8 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     StagedBox result;
     result.type = parameter.type;
     result.scalar = *parameter.scalar;
-    auto count =
-        buffer_length(parameter.name, problem, form.kernel, form.analysis, box->wide_index);
+    auto count = buffer_length(parameter.name, problem, &launch, form.kernel, form.analysis,
+                               box->wide_index);
     if (!count) return count.error();
     result.count = *count;
     result.box = std::move(*box);
@@ -150,7 +150,8 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     const std::string thread = names.fresh("thread");
     result.push_back(source::declare_integer(thread, linear_thread(block)));
     for (const StagedBox& one : staged)
-      result.push_back(copy_loop(one, thread, static_cast<std::int64_t>(block.count()), names));
+      result.push_back(
+          copy_loop(one, thread, static_cast<std::int64_t>(block.count()), names));
     result.push_back(source::barrier());
     const Block body = source::rewrite_expressions(
         kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {

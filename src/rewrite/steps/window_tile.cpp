@@ -66,7 +66,7 @@ class WindowTile final : public PlacedStep<WindowPlan> {
     }
     auto form = kernel.direct_normal();
     if (!form) return form.error();
-    auto plan = plan_window(**form, (*launch)->block, kernel.problem(), depth);
+    auto plan = plan_window(**form, **launch, kernel.problem(), depth);
     if (!plan) return plan;
     Names names((*form)->kernel);
     std::int64_t bytes = 0;

@@ -213,7 +213,7 @@ bool NeighbourVectors::can_be_moved(const Vector& vector) const {
 std::optional<source::Polynomial> NeighbourVectors::divisible_length(const std::string& array,
                                                                      int width) {
   if (analysis_.is_written(array)) return std::nullopt;
-  const auto length = buffer_length(array, problem_, kernel_, analysis_, false);
+  const auto length = buffer_length(array, problem_, nullptr, kernel_, analysis_, false);
   const auto result = length ? places_.polynomial(*length) : std::nullopt;
   return result && places_.can_divide(*result, width) ? result : std::nullopt;
 }
