@@ -6,7 +6,7 @@ import dataclasses
 import math
 import re
 
-from regraph_torch.anchors import Anchor, Scan, Window
+from regraph_torch.anchors import Anchor, Reduction, Scan, Window
 from regraph_torch.errors import Refused
 from regraph_torch.sizes import Size, product
 from regraph_torch.values import C_TYPES, Body, Buffer, Pointwise, Value, View, flat_index
@@ -53,6 +53,11 @@ class KernelWriter:
             total = product(value.shape, count)
             index = self._threads([total], ["i"])
             text = _load_flat(value, self.body, index[0])
+            self.body.add(f"{self.out.name}[{index[0]}] = {text};")
+        elif isinstance(value, Reduction) and _is_of_rows(value):
+            rows = _as_rows(value)
+            index = self._threads([rows.shape[0]], ["row"])
+            text = rows.load(self.body, index)
             self.body.add(f"{self.out.name}[{index[0]}] = {text};")
         else:
             index = self._threads(list(value.shape), _names(len(value.shape)), sums_channels=_sums_channels(value))
@@ -185,7 +190,9 @@ def _is_flat(value: Value, shape: tuple[Size, ...]) -> bool:
     if isinstance(value, Pointwise):
         return not value.needs_index and all(_is_flat(one, shape) for one in value.operands)
     if isinstance(value, Buffer):
-        return [one.text for one in value.shape] == [one.text for one in shape]
+        return all(one.is_one for one in value.shape) or [one.text for one in value.shape] == [one.text for one in shape]
+    if isinstance(value, Anchor) and isinstance(value.kept, Buffer):
+        return all(one.is_one for one in value.kept.shape)
     return not isinstance(value, (View, Anchor)) and value.shape == () and not value.anchors()
 
 
@@ -196,7 +203,7 @@ def _load_flat(value: Value, body: Body, index: str) -> str:
     while pending:
         one = pending.pop()
         pending += getattr(one, "operands", [])
-        if isinstance(one, Buffer) and one not in buffers:
+        if isinstance(one, Buffer) and one not in buffers and not all(extent.is_one for extent in one.shape):
             buffers.append(one)
     whole = product(value.shape, len(value.shape[0].values))
     pointwise: list[Value] = [value]
@@ -216,6 +223,31 @@ def _load_flat(value: Value, body: Body, index: str) -> str:
     for one, shape in shapes.values():
         one.shape = shape
     return text
+
+
+def _is_of_rows(value: Reduction) -> bool:
+    """Whether it is over the last dimension of elements that lie side by side, and not by place."""
+    last = len(value.operand.shape) - 1
+    kept = [one for one in value.operand.shape[:last] if not one.is_one]
+    return value.axes == [last] and not value.keep and not value.kind.startswith("arg") and len(kept) > 1 and \
+        _is_flat(value.operand, value.operand.shape)
+
+
+class _Rows(Value):
+    """Elements that lie side by side, as rows."""
+
+    def __init__(self, base: Value) -> None:
+        rows = product(base.shape[:-1], len(base.shape[0].values))
+        super().__init__(base.type, (rows, base.shape[-1]))
+        self.base = base
+
+    def load(self, body: Body, index: tuple[str, ...]) -> str:
+        return _load_flat(self.base, body, flat_index(body, self.shape, index))
+
+
+def _as_rows(value: Reduction) -> Reduction:
+    rows = _Rows(value.operand)
+    return Reduction(value.title, value.kind, rows, [1], False, rows.shape[:1])
 
 
 class _Probe(Value):

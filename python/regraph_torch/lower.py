@@ -298,7 +298,9 @@ class _Lowering:
     # Texts.
 
     def _text(self, result: Value, comment: str) -> Lowered:
-        used = [one for one in self.inputs if any(one in kernel.buffers for kernel in self.kernels)]
+        # By name: a kernel may take a buffer in another shape.
+        taken = {buffer.name for kernel in self.kernels for buffer in kernel.buffers}
+        used = [one for one in self.inputs if one.name in taken]
         out = Buffer(self._output_name(), result.type, result.shape)
         for one in [*used, out]:
             if one.type not in C_TYPES:

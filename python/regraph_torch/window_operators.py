@@ -8,7 +8,7 @@ from typing import Any
 from regraph_torch.anchors import Axis, Contraction, Window
 from regraph_torch.calls import Call, pointwise
 from regraph_torch.errors import Refused
-from regraph_torch.sizes import Size, add, divided, product
+from regraph_torch.sizes import Size, add, divided, product, times
 from regraph_torch.sizes import number as size_of
 from regraph_torch.values import Buffer, Value, View, reshaped
 
@@ -31,8 +31,28 @@ def _convolution(call: Call) -> Value:
         return _product_of_channels(call, x, weight, bias)
     axes = [Axis(x.shape[k + 2], weight.shape[k + 2], stride[k], padding[k], dilation[k], padding[k] > 0) for k in range(rank)]
     extents = [add(divided(add(axis.extent, 2 * axis.padding - axis.dilation * (_taps(call, axis) - 1) - 1), axis.stride), 1) for axis in axes]
-    window = Window(call.title, [x, weight], (x.shape[0], weight.shape[0], *extents), axes, "plain", groups)
-    return _with_bias(window, bias, call.count)
+    shape = (x.shape[0], weight.shape[0], *extents)
+    window = Window(call.title, [x, weight], shape, axes, "plain", groups)
+    while _is_one_place(window):
+        window = _with_last_merged(window, call.count)
+    return reshaped(_with_bias(window, bias, call.count), shape, call.count) if len(window.shape) < len(shape) else _with_bias(window, bias, call.count)
+
+
+def _is_one_place(window: Window) -> bool:
+    """Whether windows take one place along the last dimension, whose extent is a number, and go along the one before it step by step."""
+    before, last = window.axes[-2:] if len(window.axes) > 1 else (None, window.axes[-1])
+    return before is not None and before.stride == 1 and last.taps.is_one and last.stride == 1 and last.padding == 0 and last.extent.constant is not None
+
+
+def _with_last_merged(window: Window, count: int) -> Window:
+    """The last two dimensions as one: a step along the first of them is a row of the second."""
+    before, last = window.axes[-2:]
+    row = last.extent.constant or 1
+    axis = Axis(times(before.extent, last.extent), before.taps, 1, before.padding * row, before.dilation * row, before.padded_end)
+    x, weight = window.operands
+    operands = [_merged(x, (*x.shape[:-2], axis.extent), count), _merged(weight, weight.shape[:-1], count)]
+    shape = (*window.shape[:-2], times(window.shape[-2], last.extent))
+    return Window(window.title, operands, shape, [*window.axes[:-2], axis], window.mode, window.groups)
 
 
 def _product_of_channels(call: Call, x: Value, weight: Value, bias: Value | None) -> Value:

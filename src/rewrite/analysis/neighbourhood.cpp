@@ -7,6 +7,7 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <set>
@@ -59,23 +60,38 @@ std::optional<std::vector<std::int64_t>> in_strides(Polynomial distance,
   return result;
 }
 
-// Adds a direction for what the strides do not reach: rows of a block that is one row high.
+Polynomial times(std::int64_t factor, const Monomial& monomial) {
+  Polynomial result(factor);
+  for (const std::string& symbol : monomial)
+    result = result * Polynomial::symbol(symbol);
+  return result;
+}
+
+// Adds a direction for what the strides do not reach: rows of a block that is one row high. Its
+// unit is what all distances along it are multiples of.
 void extend_to_reach(const Polynomial& distance, std::vector<Polynomial>& strides) {
   while (!in_strides(distance, strides)) {
-    const Monomial* missing = nullptr;
+    const std::pair<const Monomial, std::int64_t>* missing = nullptr;
+    bool is_finer = false;
     for (const auto& term : distance.terms()) {
       const Monomial& monomial = term.first;
-      const bool is_known =
-          std::any_of(strides.begin(), strides.end(),
-                      [&](const Polynomial& stride) { return leading(stride) == monomial; });
-      if (is_known) continue;
-      if (missing == nullptr || monomial.size() > missing->size()) missing = &monomial;
+      const auto known =
+          std::find_if(strides.begin(), strides.end(),
+                       [&](const Polynomial& stride) { return leading(stride) == monomial; });
+      if (known != strides.end()) {
+        const std::int64_t unit = known->terms().at(monomial);
+        const bool is_coarse =
+            !monomial.empty() && known->terms().size() == 1 && term.second % unit != 0;
+        if (is_coarse) *known = times(std::gcd(unit, term.second), monomial);
+        is_finer = is_finer || is_coarse;
+        continue;
+      }
+      if (missing == nullptr || monomial.size() > missing->first.size()) missing = &term;
     }
+    if (is_finer) continue;
     if (missing == nullptr) return;
-    Polynomial stride(1);
-    for (const std::string& symbol : *missing)
-      stride = stride * Polynomial::symbol(symbol);
-    strides.push_back(stride);
+    const auto& [monomial, factor] = *missing;
+    strides.push_back(times(monomial.empty() ? 1 : std::abs(factor), monomial));
     std::sort(strides.begin(), strides.end(), is_larger);
   }
 }
@@ -86,10 +102,7 @@ void refine_shortest(const Polynomial& step, Polynomial& stride) {
   const auto& [monomial, whole] = *stride.terms().begin();
   const auto& [other, part] = *step.terms().begin();
   if (monomial != other || part % whole == 0) return;
-  Polynomial finer(std::gcd(whole, part));
-  for (const std::string& symbol : monomial)
-    finer = finer * Polynomial::symbol(symbol);
-  stride = finer;
+  stride = times(std::gcd(whole, part), monomial);
 }
 
 }  // namespace
