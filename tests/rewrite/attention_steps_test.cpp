@@ -208,7 +208,7 @@ TEST(MultiAccumulator, SplitsLoopsThatAreWrittenOut) {
 // is copied as a whole.
 TEST(AttentionSteps, SumsOfOneNameAreKeptWhereTheyNeedToBe) {
   expect_correct(*sample("attention_pointers"),
-                 {{"smem_tile", {{"copy", "vector"}, {"depth", "16"}, {"loop", "3"}}},
+                 {{"smem_tile", {{"copy", "vector"}, {"depth", "8"}, {"loop", "3"}}},
                   {"async_pipeline", {{"stages", "4"}}},
                   {"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
 }

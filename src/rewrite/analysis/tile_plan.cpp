@@ -59,6 +59,10 @@ class TilePlanner {
         }
       }
     }
+    if (const auto trips = counted->trip_count(); trips && *trips < depth_) {
+      return refuse(loop_named(*loop) + "it has only " + std::to_string(*trips) +
+                    " iterations, fewer than a strip of " + std::to_string(depth_));
+    }
     auto uses = tile_uses(*loop, counted->name, analysis_, block_, depth_);
     if (!uses) return uses.error();
     uses_ = std::move(*uses);

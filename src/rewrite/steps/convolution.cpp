@@ -8,10 +8,14 @@
 // they apply), thread_coarsen along y with order=contiguous, along z and x, window_tile. Alone the
 // first of them make most kernels slower, so that no search that looks one step ahead goes on
 // there. Legal where each of them is.
+#include "rewrite/analysis/guarded_access.h"
+#include "rewrite/analysis/varying.h"
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/parameter_reader.h"
 
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -56,6 +60,11 @@ class Convolution final : public MacroStep {
     const std::string depth = reader.text("depth");
     const int columns = parameters.contains("columns") ? reader.integer("columns") : 1;
     if (!reader.status()) return reader.status().error();
+    if (outputs == 1 && channels_share_input(kernel)) {
+      return refuse(
+          "output channels read the same input, which a thread that produces several of them reads "
+          "once: 'outputs' of more than one");
+    }
     std::vector<MacroMember> members;
     const StepParameters tile = {{"depth", depth}};
     const auto is_flat = begin_with_flat_index(kernel, kernel, {"window_tile", {tile}}, members);
@@ -77,6 +86,26 @@ class Convolution final : public MacroStep {
     }
     members.push_back({"window_tile", {tile}});
     return members;
+  }
+
+ private:
+  // Whether blocks along z differ in the filter and not in the input, and may be merged.
+  static bool channels_share_input(const KernelAnalysis& kernel) {
+    const source::Kernel& code = kernel.kernel();
+    const std::set<std::string> by_block = varying_names(code, "blockIdx.z");
+    const std::set<std::string> by_thread = varying_names(code, "threadIdx.x");
+    bool has_input = false;
+    bool has_filter = false;
+    for_each_guarded_access(code.body, [&](const GuardedAccess& access) {
+      if (access.is_store) return;
+      if (is_varying(access.access->index, "blockIdx.z", by_block)) {
+        has_filter = true;
+      } else {
+        has_input = has_input || is_varying(access.access->index, "threadIdx.x", by_thread);
+      }
+    });
+    const MacroMember merged = {"thread_coarsen", {{{"axis", "z"}, {"factor", "8"}}}};
+    return has_input && has_filter && apply_members(kernel, {merged}).ok();
   }
 };
 
