@@ -60,6 +60,28 @@ TEST(Convolution, StridedOutputsAreCounted) {
   const std::string text = source::print(state.unit);
   EXPECT_NE(text.find("float in_tile[1][26][98]"), std::string::npos) << text;
   EXPECT_EQ(state.plan.launches.front().grid[2].text(), "images");
+  expect_refusal(*layer, layer->original(), convolution("32x8", "4", "1", "2"),
+                 "output channels read the same input");
+}
+
+// Elements of the tile are what threads and taps have in common: 32 threads, three columns apart.
+TEST(Convolution, GoesAlongALine) {
+  const auto line = sample("strided_line");
+  ASSERT_NE(line, nullptr);
+  Application along = convolution("32x8", "8", "1", "4");
+  along.parameters["columns"] = "4";
+  const auto state = expect_correct(*line, {along});
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("float in_tile[4][390]"), std::string::npos) << text;
+  EXPECT_NE(text.find("(int)gridDim.z * inputs * length"), std::string::npos) << text;
+  expect_refusal(*line, state, coarsen("z", "2"), "the kernel uses gridDim.z");
+}
+
+TEST(SmemTile, StripsAreNoLongerThanTheirLoop) {
+  const auto layer = sample("strided_layer");
+  ASSERT_NE(layer, nullptr);
+  expect_refusal(*layer, layer->original(), {"smem_tile", {{"depth", "8"}, {"loop", "1"}}},
+                 "iterations, fewer than a strip of 8");
 }
 
 TEST(WindowTile, RowsOfAThreadShareTheTile) {

@@ -231,6 +231,33 @@ tests:
   - {inputs: 4, outputs: 8, height: 16, width: 32}
   - {inputs: 1, outputs: 1, height: 1, width: 1}
 )~"},
+      // Along one dimension, threads three elements apart and taps four; how many images there are only the grid knows.
+      {"strided_line", R"~(
+__global__ void line(const float* in, const float* weights, float* out, int outputs, int inputs, int length) {
+  int column = blockIdx.x * blockDim.x + threadIdx.x;
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int image = blockIdx.z;
+  if (row < outputs && column < (length - 9) / 3 + 1) {
+    float sum = 0.0f;
+    for (int channel = 0; channel < inputs; ++channel) {
+      for (int k = 0; k < 3; ++k)
+        sum += in[(image * inputs + channel) * length + column * 3 + k * 4] * weights[(row * inputs + channel) * 3 + k];
+    }
+    out[(image * outputs + row) * ((length - 9) / 3 + 1) + column] = sum;
+  }
+})~",
+       R"~(
+sizes: {images: 2, outputs: 24, inputs: 8, length: 400}
+args:
+  in: {dir: in, shape: [images, inputs, length]}
+  weights: {dir: in, shape: [outputs, inputs, 3]}
+  out: {dir: out, shape: [images, outputs, "(length - 9) / 3 + 1"]}
+launch: {block: [32, 8], grid: ["cdiv((length - 9) / 3 + 1, bx)", "cdiv(outputs, by)", images]}
+tests:
+  - {images: 2, outputs: 19, inputs: 7, length: 500}
+  - {images: 1, outputs: 64, inputs: 8, length: 801}
+  - {images: 1, outputs: 1, inputs: 1, length: 9}
+)~"},
       // Every third pixel of images with a rim; blocks along z are images and channels, whose number is known.
       {"strided_layer", R"~(
 __global__ void strided(const float* in, const float* weights, const float* bias, float* out, int n) {

@@ -74,7 +74,7 @@ Result<SampledBlocks> run_representatives(const Problem& problem, const ptx::Pro
   ptx::RunOptions options;
   options.variables = &prepared->variables;
   options.blocks = representative_blocks(launch.grid);
-  options.instruction_budget = kSampleInstructions;
+  options.instruction_budget = kSampleInstructions * options.blocks.size();
   options.threads = 1;
   SampledBlocks sampled;
   sampled.run = ptx::run(program, prepared->arguments, prepared->memory, options, cancellation);
