@@ -104,6 +104,13 @@ class Variants(unittest.TestCase):
         self.assertEqual(len({small["N"], small["M"], small["a"], small["shape"][0]}), 4)
         self.assertNotIn("odd", [one.name for one in variants.variants("k = 3\n")])
 
+    def test_a_far_larger_constant_stays_larger(self):
+        found = {one.name: {} for one in variants.variants("rows = 64\nlength = 4096\n")}
+        for one in variants.variants("rows = 64\nlength = 4096\n"):
+            exec(one.source, found[one.name])
+        self.assertEqual([(one["rows"], one["length"]) for one in (found["long odd"], found["odd"])], [(37, 29 * 16), (37, 29)])
+        self.assertNotIn("long odd", [one.name for one in variants.variants("rows = 512\nlength = 4096\n")])
+
 
 class Lowering(unittest.TestCase):
     def test_a_product_is_a_loop_in_a_thread_an_element(self):
@@ -129,6 +136,26 @@ class Lowering(unittest.TestCase):
         found = lowered(traces.volume_convolution, {"batch": 16, "side": 64}, {"batch": 3, "side": 13})
         for line in ("int n = blockIdx.z / ((side - 2) * 8);", "int d = blockIdx.z / 8 % (side - 2);", "int c = blockIdx.z % 8;"):
             self.assertIn(line, found.source)
+
+    def test_a_window_of_one_place_is_a_product(self):
+        found = lowered(traces.one_place_convolution, {"batch": 16, "channels": 64, "height": 512, "width": 256},
+                        {"batch": 3, "channels": 19, "height": 21, "width": 23})
+        self.assertIn("sum += w[row * channels + k] * x[(n * channels + k) * (height * width) + column];", found.source)
+        for line in ("w: {dir: in, shape: [8, channels, 1, 1]}", "x: {dir: in, shape: [batch, channels, height, width]}",
+                     "out: {dir: out, shape: [batch, 8, height, width]}"):
+            self.assertIn(line, found.manifest)
+
+    def test_a_dimension_of_one_tap_is_merged(self):
+        found = lowered(traces.flat_volume_convolution, {"batch": 16, "side": 64}, {"batch": 3, "side": 13})
+        self.assertIn("int in_w = w2 - 5 + kw * 5;", found.source)
+        self.assertIn("if (in_w >= 0 && in_w < side * 5) {", found.source)
+        self.assertIn("x: {dir: in, shape: [batch, 2, side, side, 5]}", found.manifest)
+
+    def test_rows_of_partial_sums_are_numbered_flat(self):
+        found = lowered(traces.unit_length, {"batch": 16, "rows": 64, "columns": 128}, {"batch": 3, "rows": 13, "columns": 11})
+        self.assertIn("if (row < batch * rows) {", found.source)
+        self.assertIn("x_value = x[row * columns + j];", found.source)
+        self.assertIn("out[i] = x_value / whole[0];", found.source)
 
     def test_a_reduction_over_everything_is_several_launches(self):
         found = lowered(traces.squared_error, {"rows": 512, "columns": 1024}, {"rows": 37, "columns": 29})
@@ -195,6 +222,32 @@ class LoweredKernels(unittest.TestCase):
         made = [sum(a[i * 7 + k] * b[k * 6 + j] for k in range(7)) for i in range(5) for j in range(6)]
         self.run_kernel(traces.product, {"m": 64, "n": 96, "k": 128}, {"m": 5, "n": 6, "k": 7},
                         {"a": ("float32", (5, 7), a), "b": ("float32", (7, 6), b)}, ("float32", (5, 6), made))
+
+    def test_a_window_of_one_place(self):
+        draw = random.Random(7)
+        x, w, b = ([draw.uniform(-1, 1) for _ in range(count)] for count in (2 * 3 * 4 * 5, 8 * 3, 8))
+        made = [sum(w[c * 3 + k] * x[(n * 3 + k) * 20 + place] for k in range(3)) + b[c] for n in range(2) for c in range(8) for place in range(20)]
+        self.run_kernel(traces.one_place_convolution, {"batch": 16, "channels": 64, "height": 512, "width": 256},
+                        {"batch": 2, "channels": 3, "height": 4, "width": 5},
+                        {"x": ("float32", (2, 3, 4, 5), x), "w": ("float32", (8, 3, 1, 1), w), "b": ("float32", (8,), b)}, ("float32", (2, 8, 4, 5), made))
+
+    def test_a_merged_dimension(self):
+        draw = random.Random(8)
+        x, w = ([draw.uniform(-1, 1) for _ in range(count)] for count in (2 * 2 * 6 * 6 * 5, 4 * 2 * 3 * 3))
+
+        def at(n, channel, d, h, place):
+            return x[(((n * 2 + channel) * 6 + d) * 6 + h) * 5 + place] if 0 <= h < 6 else 0.0
+        made = [sum(at(n, channel, d + kd, h + kh - 1, place) * w[((c * 2 + channel) * 3 + kd) * 3 + kh] for channel in range(2) for kd in range(3) for kh in range(3))
+                for n in range(2) for c in range(4) for d in range(4) for h in range(6) for place in range(5)]
+        self.run_kernel(traces.flat_volume_convolution, {"batch": 16, "side": 64}, {"batch": 2, "side": 6},
+                        {"x": ("float32", (2, 2, 6, 6, 5), x), "w": ("float32", (4, 2, 3, 3, 1), w)}, ("float32", (2, 4, 4, 6, 5), made))
+
+    def test_unit_length(self):
+        draw = random.Random(9)
+        x = [draw.uniform(-1, 1) for _ in range(3 * 4 * 5)]
+        length = math.sqrt(sum(one * one for one in x))
+        self.run_kernel(traces.unit_length, {"batch": 16, "rows": 64, "columns": 128}, {"batch": 3, "rows": 4, "columns": 5},
+                        {"x": ("float32", (3, 4, 5), x)}, ("float32", (3, 4, 5), [one / length for one in x]))
 
     def test_group_norm(self):
         draw = random.Random(2)

@@ -49,6 +49,26 @@ def volume_convolution(batch, side):
                        (batch, 8, side - 2, side - 2, side - 2))])
 
 
+def one_place_convolution(batch, channels, height, width):
+    return trace([user("x", (batch, channels, height, width)), user("w", (8, channels, 1, 1), kind="parameter"), user("b", (8,), kind="parameter")],
+                 [node("conv2d", "conv2d.default", {"input": ref("x"), "weight": ref("w"), "bias": ref("b"), "stride": many(1, 1),
+                                                    "padding": many(0, 0), "dilation": many(1, 1), "groups": 1}, (batch, 8, height, width))])
+
+
+def flat_volume_convolution(batch, side):
+    """One tap along the last dimension, of five elements; padding along the one before."""
+    return trace([user("x", (batch, 2, side, side, 5)), user("w", (4, 2, 3, 3, 1), kind="parameter")],
+                 [node("conv3d", "conv3d.default", {"input": ref("x"), "weight": ref("w"), "bias": None, "stride": many(1, 1, 1),
+                                                    "padding": many(0, 1, 0), "dilation": many(1, 1, 1), "groups": 1}, (batch, 4, side - 2, side, 5))])
+
+
+def unit_length(batch, rows, columns):
+    """Divided by the square root of the sum of all squares."""
+    return trace([user("x", (batch, rows, columns))],
+                 [node("norm", "linalg_vector_norm.default", {"self": ref("x"), "ord": 2.0, "dim": None, "keepdim": False, "dtype": None}, ()),
+                  node("div", "div.Tensor", {"self": ref("x"), "other": ref("norm")}, (batch, rows, columns))])
+
+
 def convolution_and_pool(batch, side):
     made = convolution(batch, side)
     out = (side + 2 - 3) // 2 + 1
