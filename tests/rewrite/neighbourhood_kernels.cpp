@@ -231,7 +231,8 @@ tests:
   - {inputs: 4, outputs: 8, height: 16, width: 32}
   - {inputs: 1, outputs: 1, height: 1, width: 1}
 )~"},
-      // Along one dimension, threads three elements apart and taps four; how many images there are only the grid knows.
+      // Along one dimension, threads three elements apart and taps four; only the grid knows how
+      // many images there are.
       {"strided_line", R"~(
 __global__ void line(const float* in, const float* weights, float* out, int outputs, int inputs, int length) {
   int column = blockIdx.x * blockDim.x + threadIdx.x;
@@ -258,7 +259,8 @@ tests:
   - {images: 1, outputs: 64, inputs: 8, length: 801}
   - {images: 1, outputs: 1, inputs: 1, length: 9}
 )~"},
-      // Every third pixel of images with a rim; blocks along z are images and channels, whose number is known.
+      // Every third pixel of images with a rim; blocks along z are images and channels, whose
+      // number is known.
       {"strided_layer", R"~(
 __global__ void strided(const float* in, const float* weights, const float* bias, float* out, int n) {
   int w = blockIdx.x * blockDim.x + threadIdx.x;

@@ -150,8 +150,7 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     const std::string thread = names.fresh("thread");
     result.push_back(source::declare_integer(thread, linear_thread(block)));
     for (const StagedBox& one : staged)
-      result.push_back(
-          copy_loop(one, thread, static_cast<std::int64_t>(block.count()), names));
+      result.push_back(copy_loop(one, thread, static_cast<std::int64_t>(block.count()), names));
     result.push_back(source::barrier());
     const Block body = source::rewrite_expressions(
         kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
