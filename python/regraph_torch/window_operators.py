@@ -35,7 +35,8 @@ def _convolution(call: Call) -> Value:
     window = Window(call.title, [x, weight], shape, axes, "plain", groups)
     while _is_one_place(window):
         window = _with_last_merged(window, call.count)
-    return reshaped(_with_bias(window, bias, call.count), shape, call.count) if len(window.shape) < len(shape) else _with_bias(window, bias, call.count)
+    result = _with_bias(window, bias, call.count)
+    return result if len(window.shape) == len(shape) else reshaped(result, shape, call.count)
 
 
 def _is_one_place(window: Window) -> bool:

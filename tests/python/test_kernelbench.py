@@ -16,7 +16,7 @@ from support import PYTHON, lacking
 import regraph_bench
 import traces
 from lowered import lowered
-from regraph_torch import answers, child, comparison, npy, problem, sizes, tools, variants
+from regraph_torch import answers, child, comparison, npy, problem, sizes, tools, trace_child, variants
 from regraph_torch.errors import BadInput, Lacking, Refused, run_main
 
 NO_TORCH = lacking(("torch",))
@@ -110,6 +110,28 @@ class Variants(unittest.TestCase):
             exec(one.source, found[one.name])
         self.assertEqual([(one["rows"], one["length"]) for one in (found["long odd"], found["odd"])], [(37, 29 * 16), (37, 29)])
         self.assertNotIn("long odd", [one.name for one in variants.variants("rows = 512\nlength = 4096\n")])
+
+
+class Cut:
+    """As much of a tensor as is cut."""
+
+    def __init__(self, *shape):
+        self.shape = shape
+
+    def __getitem__(self, slices):
+        return Cut(*(min(one.stop, extent) for one, extent in zip(slices, self.shape)))
+
+    def clone(self):
+        return self
+
+
+class CutInputs(unittest.TestCase):
+    def test_where_outputs_lie_apart_inputs_are_longer(self):
+        names = {"get_inputs": lambda: [Cut(64, 3, 224, 100), 7]}
+        variant = {"cut": (1, 37), "cut_kind": "outer"}
+        self.assertEqual(trace_child.inputs_of(names, variant)[0].shape, (1, 3, 37, 37))
+        self.assertEqual(trace_child.inputs_of(names, variant, 4)[0].shape, (1, 3, 148, 100))
+        self.assertEqual(trace_child.inputs_of(names, variant, 4)[1], 7)
 
 
 class Lowering(unittest.TestCase):

@@ -7,7 +7,8 @@
 // It is what these steps make of a kernel one after another: restrict_ldg and block_size (where
 // they apply), thread_coarsen along y with order=contiguous, along z and x, window_tile. Alone the
 // first of them make most kernels slower, so that no search that looks one step ahead goes on
-// there. Legal where each of them is.
+// there. Legal where each of them is. One output channel a thread is refused where channels read
+// the same input and could share it: the members are there for who wants it.
 #include "rewrite/analysis/guarded_access.h"
 #include "rewrite/analysis/varying.h"
 #include "rewrite/steps/macro_step.h"
