@@ -38,6 +38,10 @@ class AstRewriter final : public Expander {
   [[nodiscard]] std::map<std::string, std::string> refusals(const Candidate& candidate) const;
 
  private:
+  // The steps that match; none once the caller asked to stop.
+  [[nodiscard]] std::vector<StepProposal> matching(const Candidate& candidate,
+                                                   const Cancellation& cancellation) const;
+
   const LaunchView view_;
   const DeviceLimits limits_;
 };

@@ -1,5 +1,7 @@
 #include "rewrite/step_views.h"
 
+#include "source/missing_operand.h"
+
 #include <utility>
 
 namespace regraph::rewrite {
@@ -24,13 +26,22 @@ StepViews::StepViews(const KernelState& state, const Problem& problem, const Dev
 }
 
 Status StepViews::match(const StepRewriter& step, const StepParameters& parameters) const {
+  return source::without_missing_operands([&] { return match_view(step, parameters); });
+}
+
+Result<KernelState> StepViews::apply(const StepRewriter& step,
+                                     const StepParameters& parameters) const {
+  return source::without_missing_operands([&] { return apply_to_view(step, parameters); });
+}
+
+Status StepViews::match_view(const StepRewriter& step, const StepParameters& parameters) const {
   if (!alone_) return step.match(whole_, parameters);
   Status status = step.match(*alone_, parameters);
   return status || step.match(whole_, parameters) ? Status() : status;
 }
 
-Result<KernelState> StepViews::apply(const StepRewriter& step,
-                                     const StepParameters& parameters) const {
+Result<KernelState> StepViews::apply_to_view(const StepRewriter& step,
+                                             const StepParameters& parameters) const {
   if (!alone_) return step.apply(whole_, parameters);
   auto made = step.apply(*alone_, parameters);
   for (auto outer = outer_.rbegin(); made && outer != outer_.rend(); ++outer)

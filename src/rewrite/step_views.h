@@ -22,13 +22,18 @@ class StepViews {
   StepViews(const StepViews&) = delete;
   StepViews& operator=(const StepViews&) = delete;
 
-  // Whether the step applies to one of the views. Errors: of the first one.
+  // Whether the step applies to one of the views. Errors: of the first one; internal where the step
+  // is at fault.
   [[nodiscard]] Status match(const StepRewriter& step, const StepParameters& parameters) const;
   // What the step makes of the first view that it applies to. Errors as of match.
   [[nodiscard]] Result<KernelState> apply(const StepRewriter& step,
                                           const StepParameters& parameters) const;
 
  private:
+  [[nodiscard]] Status match_view(const StepRewriter& step, const StepParameters& parameters) const;
+  [[nodiscard]] Result<KernelState> apply_to_view(const StepRewriter& step,
+                                                  const StepParameters& parameters) const;
+
   std::vector<OuterBlocks> outer_;       // each of the one before
   std::optional<KernelAnalysis> alone_;  // of the last of outer_
   KernelAnalysis whole_;

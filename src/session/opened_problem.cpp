@@ -244,6 +244,7 @@ class ProblemOpener {
       opened_->opaque_reason = std::move(*obstacle);
       return;
     }
+    if (unit_->opened != nullptr && !opened_compiles()) unit_->opened = nullptr;
     opened_->original = source::make_candidate(*unit_, opened_->problem.launch);
     opened_->rewritable = true;
     opened_->opaque_reason.clear();
@@ -262,6 +263,15 @@ class ProblemOpener {
     }
     if (same_code(compiled.ptx, printed->ptx)) return std::nullopt;
     return "printed back from the rewriter's form it compiles to different PTX";
+  }
+
+  // Other code of the same meaning, which steps begin with: it must be code at least.
+  [[nodiscard]] bool opened_compiles() {
+    source::Unit opened = *unit_;
+    opened.kernel = unit_->opened_kernel();
+    CompileRequest request = request_for(source::print(opened));
+    request.kernel = opened_->problem.signature.name;
+    return toolchain_.compiler->compile(request, cancellation_).ok();
   }
 
   // Reads the kernel once more without taking anything apart, so that one unusual statement is

@@ -36,6 +36,13 @@ ExprPtr folded(BinaryOperator op, const ExprPtr& left, const ExprPtr& right) {
   }
 }
 
+// The function that makes a vector of its components: the half types' are not called by the type.
+std::string maker_of(const std::string& type, ScalarType component) {
+  if (component == ScalarType::f16) return "make_half2";
+  if (component == ScalarType::bf16) return "make_bfloat162";
+  return "make_" + type;
+}
+
 }  // namespace
 
 ExprPtr integer(std::int64_t value) {
@@ -238,8 +245,13 @@ ExprPtr zero_of(ScalarType type) {
     case ScalarType::f64:
       return floating("0.0");
     case ScalarType::f16:
-    case ScalarType::bf16:
-      return nullptr;
+    case ScalarType::bf16: {
+      // Not (__half)0.0f, which is converted where it runs.
+      auto zero = std::make_shared<InitializerList>(std::string(cuda_name(type)),
+                                                    std::vector<ExprPtr>());
+      zero->type = type;
+      return zero;
+    }
     case ScalarType::boolean:
     case ScalarType::i8:
     case ScalarType::u8:
@@ -249,19 +261,31 @@ ExprPtr zero_of(ScalarType type) {
     case ScalarType::u32:
     case ScalarType::i64:
     case ScalarType::u64:
-      return integer(0);
+      break;
   }
-  return nullptr;
+  return integer(0);
+}
+
+ExprPtr one_of(ScalarType type) {
+  constexpr std::int64_t kHalfOne = 0x3C00;
+  constexpr std::int64_t kBfloat16One = 0x3F80;
+  if (type == ScalarType::f32) return floating("1.0f");
+  if (type == ScalarType::f64) return floating("1.0");
+  if (type == ScalarType::f16)
+    return with_type(call("__ushort_as_half", {integer(kHalfOne)}), type);
+  if (type == ScalarType::bf16)
+    return with_type(call("__ushort_as_bfloat16", {integer(kBfloat16One)}), type);
+  return integer(1);
 }
 
 ExprPtr zero_value(const std::string& type, std::optional<ScalarType> scalar) {
   if (scalar) return zero_of(*scalar);
   if (type.size() < 2 || type.back() < '2' || type.back() > '4') return nullptr;
   const auto component = scalar_type_from_cuda_name(type.substr(0, type.size() - 1));
-  const ExprPtr zero = component ? zero_of(*component) : nullptr;
-  if (!zero) return nullptr;
-  return call("make_" + type,
-              std::vector<ExprPtr>(static_cast<std::size_t>(type.back() - '0'), zero));
+  if (!component) return nullptr;
+  return call(maker_of(type, *component),
+              std::vector<ExprPtr>(static_cast<std::size_t>(type.back() - '0'),
+                                   zero_of(*component)));
 }
 
 }  // namespace regraph::source

@@ -61,8 +61,10 @@ namespace regraph::source {
                                    std::int64_t stride, Block body, int unroll = kNoUnrollPragma);
 [[nodiscard]] StmtPtr barrier();
 
-// The zero of a scalar type as a literal: "0", "0.0f", ...; empty for types without one.
+// The zero of a scalar type: "0", "0.0f", "__half{}", ...
 [[nodiscard]] ExprPtr zero_of(ScalarType type);
+// The one of a scalar type, as zero_of.
+[[nodiscard]] ExprPtr one_of(ScalarType type);
 // A value of zeros of the type, which is `scalar` or one of CUDA's vector types; null for others.
 [[nodiscard]] ExprPtr zero_value(const std::string& type, std::optional<ScalarType> scalar);
 

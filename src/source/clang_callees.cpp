@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace regraph::source {
@@ -63,7 +64,86 @@ bool counts(const clang::ForStmt& loop) {
   return condition != nullptr && condition->isRelationalOp() && loop.getInc() != nullptr;
 }
 
+// The function whose address an initial value is; null for others.
+const clang::FunctionDecl* function_at(const clang::Expr* address) {
+  const clang::Expr* inner = address->IgnoreParenImpCasts();
+  if (const auto* op = dyn_cast<clang::UnaryOperator>(inner);
+      op != nullptr && op->getOpcode() == clang::UO_AddrOf) {
+    inner = op->getSubExpr()->IgnoreParenImpCasts();
+  }
+  const auto* reference = dyn_cast<clang::DeclRefExpr>(inner);
+  return reference != nullptr ? dyn_cast<clang::FunctionDecl>(reference->getDecl()) : nullptr;
+}
+
+// The first word of an instruction, without what follows a dot; empty for declarations and braces.
+std::string_view mnemonic_of(std::string_view line) {
+  constexpr std::string_view kSpace = " \t\n{}";
+  const std::size_t begin = line.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  line.remove_prefix(begin);
+  if (line.starts_with(".reg")) return {};
+  return line.substr(0, line.find_first_of(" \t\n.{};"));
+}
+
 }  // namespace
+
+const clang::FunctionDecl* called_function(const clang::CallExpr& call,
+                                           const clang::ASTContext& context) {
+  if (const auto* direct = call.getDirectCallee()) return direct;
+  const clang::Expr* callee = call.getCallee();
+  if (callee->isValueDependent() || isa<clang::CXXPseudoDestructorExpr>(callee)) return nullptr;
+  clang::Expr::EvalResult result;
+  if (callee->EvaluateAsRValue(result, context) && result.Val.isLValue()) {
+    const auto* declaration =
+        result.Val.getLValueBase().dyn_cast<const clang::ValueDecl*>();
+    if (declaration != nullptr) return dyn_cast<clang::FunctionDecl>(declaration);
+  }
+  const auto* element = dyn_cast<clang::ArraySubscriptExpr>(callee->IgnoreParenImpCasts());
+  const auto* base = element != nullptr
+                         ? dyn_cast<clang::DeclRefExpr>(element->getBase()->IgnoreParenImpCasts())
+                         : nullptr;
+  const auto* table = base != nullptr ? dyn_cast<clang::VarDecl>(base->getDecl()) : nullptr;
+  const auto* list = table != nullptr && table->hasInit()
+                         ? dyn_cast<clang::InitListExpr>(table->getInit()->IgnoreParenImpCasts())
+                         : nullptr;
+  const auto* type = table != nullptr ? table->getType()->getAsArrayTypeUnsafe() : nullptr;
+  if (list == nullptr || type == nullptr || !type->getElementType().isConstQualified() ||
+      !element->getIdx()->EvaluateAsInt(result, context)) {
+    return nullptr;
+  }
+  const auto at = result.Val.getInt().getExtValue();
+  return at >= 0 && at < static_cast<std::int64_t>(list->getNumInits())
+             ? function_at(list->getInit(static_cast<unsigned>(at)))
+             : nullptr;
+}
+
+bool is_pure_assembler(const clang::AsmStmt& statement) {
+  constexpr auto kPure = std::to_array<std::string_view>(
+      {"abs",  "add",  "and",  "bfe",  "bfi",  "bfind", "brev",  "clz",   "cnot", "copysign", "cos",
+       "cvt",  "div",  "dp2a", "dp4a", "ex2",  "fma",   "fns",   "lg2",   "lop3", "mad",      "max",
+       "min",  "mov",  "mul",  "mul24", "mad24", "neg", "not",   "or",    "popc", "prmt",     "rcp",
+       "rem",  "rsqrt", "sad", "selp", "set",  "setp",  "shf",   "shl",   "shr",  "sin",      "slct",
+       "sqrt", "sub",  "tanh", "testp", "xor"});
+  const auto* gnu = dyn_cast<clang::GCCAsmStmt>(&statement);
+  if (gnu == nullptr || gnu->getNumClobbers() > 0) return false;
+  const std::string written = gnu->getAsmString()->getString().str();
+  for (std::size_t at = written.find('%'); at != std::string::npos && at + 1 < written.size();
+       at = written.find('%', at + 2)) {
+    const char next = written[at + 1];
+    // %0 is an operand; %%clock is a register of the machine.
+    if (next < '0' || next > '9') return false;
+  }
+  std::string_view rest = written;
+  bool does_something = false;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(';'), rest.size());
+    const std::string_view word = mnemonic_of(rest.substr(0, end));
+    if (!word.empty() && std::ranges::find(kPure, word) == kPure.end()) return false;
+    does_something = does_something || !word.empty();
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return does_something;
+}
 
 void CalleeEffects::Deeds::add(const Deeds& other) {
   anything = anything || other.anything;
@@ -145,7 +225,7 @@ CalleeEffects::Deeds CalleeEffects::deeds_of(const clang::FunctionDecl& called) 
 }
 
 void CalleeEffects::look_at_call(const clang::CallExpr& call, Deeds& deeds) {
-  const clang::FunctionDecl* callee = call.getDirectCallee();
+  const clang::FunctionDecl* callee = called_function(call, context_);
   if (callee == nullptr) {
     deeds.anything = true;
     return;
@@ -161,7 +241,8 @@ void CalleeEffects::look_at_call(const clang::CallExpr& call, Deeds& deeds) {
 
 void CalleeEffects::look_at(const clang::Stmt* node, Deeds& deeds) {
   if (node == nullptr || deeds.anything) return;
-  if (isa<clang::AsmStmt>(node) || isa<clang::LambdaExpr>(node) || isa<clang::CXXNewExpr>(node) ||
+  const auto* assembler = dyn_cast<clang::AsmStmt>(node);
+  if ((assembler != nullptr && !is_pure_assembler(*assembler)) || isa<clang::LambdaExpr>(node) || isa<clang::CXXNewExpr>(node) ||
       isa<clang::CXXDeleteExpr>(node) || isa<clang::AtomicExpr>(node) ||
       isa<clang::PseudoObjectExpr>(node) || isa<clang::StmtExpr>(node)) {
     deeds.anything = true;

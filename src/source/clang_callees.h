@@ -6,10 +6,20 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Decl.h>
 #include <clang/AST/Expr.h>
+#include <clang/AST/Stmt.h>
 
 #include <map>
 
 namespace regraph::source {
+
+// The function that is called: also through a constant that is its address, or an element of a table
+// of such (`const op_t ops[2] = {sq, cube}; ops[1](x)`). Null where that is not known.
+[[nodiscard]] const clang::FunctionDecl* called_function(const clang::CallExpr& call,
+                                                         const clang::ASTContext& context);
+
+// Whether the assembler computes its outputs from its inputs and does nothing else: known
+// instructions, no special registers, no clobbers.
+[[nodiscard]] bool is_pure_assembler(const clang::AsmStmt& statement);
 
 class CalleeEffects {
  public:

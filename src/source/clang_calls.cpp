@@ -15,20 +15,26 @@ namespace {
 
 using clang::dyn_cast;
 using clang::isa;
+using llvm::isa_and_nonnull;
 
 }  // namespace
 
 ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
   if (const auto* op = dyn_cast<clang::CXXOperatorCallExpr>(call_expr)) return convert_operator(op);
-  if (isa<clang::CXXMemberCallExpr>(call_expr)) return opaque(call_expr);
+  if (const auto* of_object = dyn_cast<clang::CXXMemberCallExpr>(call_expr)) {
+    ExprPtr converted = convert_conversion(*of_object);
+    return converted ? converted : opaque(call_expr);
+  }
   // INFINITY, NAN: macros over functions of Clang's own, which other compilers need not have.
-  const clang::FunctionDecl* callee = call_expr->getDirectCallee();
+  const clang::FunctionDecl* callee = called_function(*call_expr, context_);
   const bool is_macro_constant =
       callee != nullptr && callee->getBuiltinID() != 0 && call_expr->getBeginLoc().isMacroID() &&
       call_expr->getType()->isFloatingType() && call_expr->isEvaluatable(context_);
   if (is_macro_constant) {
     return std::make_shared<FloatingLiteral>(text_of(call_expr->getSourceRange()), std::nullopt);
   }
+  // Tables of functions are gone where calls are opened.
+  if (opens_ && callee == nullptr) return opaque(call_expr);
   std::vector<ExprPtr> arguments;
   for (const clang::Expr* argument : call_expr->arguments()) {
     if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
@@ -40,7 +46,22 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
   return name.empty() ? opaque(call_expr) : known_call(callee, name, std::move(arguments));
 }
 
+// float v = x[i], where x is of half type: what the type's own function is called for.
+ExprPtr ExpressionConverter::convert_conversion(const clang::CXXMemberCallExpr& call) {
+  if (!isa_and_nonnull<clang::CXXConversionDecl>(call.getMethodDecl())) return nullptr;
+  const clang::Expr* object = call.getImplicitObjectArgument();
+  if (!scalar_type_of(call.getType()) || !scalar_type_of(object->getType())) return nullptr;
+  ExprPtr operand = convert(object);
+  if (is<OpaqueExpression>(operand)) return nullptr;
+  return cast(spelling_of(call.getType().getUnqualifiedType()), std::move(operand));
+}
+
 ExprPtr ExpressionConverter::convert_operator(const clang::CXXOperatorCallExpr* op) {
+  // -x, where x is of half type.
+  if (op->getNumArgs() == 1 && op->getOperator() == clang::OO_Minus &&
+      scalar_type_of(op->getArg(0)->getType())) {
+    return plain_unary(UnaryOperator::minus, convert(op->getArg(0)));
+  }
   const clang::FunctionDecl* callee = op->getDirectCallee();
   const bool is_function = callee != nullptr && !isa<clang::CXXMethodDecl>(callee) &&
                            !op->isAssignmentOp() && !callee->isInStdNamespace();
@@ -57,6 +78,16 @@ ExprPtr ExpressionConverter::convert_operator(const clang::CXXOperatorCallExpr* 
 ExprPtr ExpressionConverter::convert_construct(const clang::CXXConstructExpr* construct) {
   if (construct->getNumArgs() == 1 && construct->getConstructor()->isCopyOrMoveConstructor())
     return convert(construct->getArg(0));
+  const auto scalar = scalar_type_of(construct->getType());
+  if (scalar && construct->getNumArgs() == 0 &&
+      (construct->requiresZeroInitialization() || construct->isListInitialization())) {
+    return zero_of(*scalar);
+  }
+  if (scalar && construct->getNumArgs() == 1 && scalar_type_of(construct->getArg(0)->getType())) {
+    ExprPtr operand = convert(construct->getArg(0));
+    if (is<OpaqueExpression>(operand)) return opaque(construct);
+    return cast(spelling_of(construct->getType().getUnqualifiedType()), std::move(operand));
+  }
   // Written out as Type(a, b), or in a declaration as Type x(a, b); with braces the same values.
   const bool is_written =
       isa<clang::CXXTemporaryObjectExpr>(construct) ||

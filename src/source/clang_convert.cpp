@@ -61,16 +61,21 @@ Result<Kernel> convert_with(StatementConverter& statements, const clang::Functio
   return kernel;
 }
 
+bool holds_opaque(const Block& body) {
+  bool found = false;
+  walk(body, [&](const Stmt& stmt) { found = found || is<OpaqueStatement>(stmt); });
+  walk_expressions(body, [&](const Expr& expr) { found = found || is<OpaqueExpression>(expr); });
+  return found;
+}
+
+// `is_wanted`: also where no call was opened.
 std::optional<Block> opened_body(const clang::FunctionDecl& function, clang::ASTContext& context,
-                                 bool opens_memory_calls) {
+                                 bool opens_memory_calls, bool is_wanted) {
   StatementConverter statements(context, true, true, opens_memory_calls);
   const auto kernel = convert_with(statements, function);
-  if (!kernel || !statements.has_opened()) return std::nullopt;
-  bool is_opaque = false;
-  walk(kernel->body, [&](const Stmt& stmt) { is_opaque = is_opaque || is<OpaqueStatement>(stmt); });
-  walk_expressions(kernel->body,
-                   [&](const Expr& expr) { is_opaque = is_opaque || is<OpaqueExpression>(expr); });
-  if (is_opaque) return std::nullopt;
+  if (!kernel || statements.has_failed() || !(is_wanted || statements.has_opened()))
+    return std::nullopt;
+  if (holds_opaque(kernel->body)) return std::nullopt;
   return kernel->body;
 }
 
@@ -82,10 +87,11 @@ Result<Kernel> convert_kernel(const clang::FunctionDecl& function, clang::ASTCon
   return convert_with(statements, function);
 }
 
-std::optional<Block> convert_opened(const clang::FunctionDecl& function,
+std::optional<Block> convert_opened(const clang::FunctionDecl& function, const Block& plain,
                                     clang::ASTContext& context) {
-  if (auto whole = opened_body(function, context, true)) return whole;
-  return opened_body(function, context, false);
+  const bool is_wanted = holds_opaque(plain);
+  if (auto whole = opened_body(function, context, true, is_wanted)) return whole;
+  return opened_body(function, context, false, is_wanted);
 }
 
 }  // namespace regraph::source

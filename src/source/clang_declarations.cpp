@@ -58,6 +58,16 @@ std::optional<std::string> StatementConverter::declare_field(const clang::VarDec
   return name;
 }
 
+std::string StatementConverter::declare_shared(const std::string& stem, clang::QualType type,
+                                               std::int64_t extent) {
+  Variable variable = local_variable(unique_name(stem, "#" + std::to_string(declared_.size())),
+                                     expressions_.spelling_of(type), scalar_type_of(type), {extent});
+  variable.storage = Storage::shared;
+  const std::string name = variable.name;
+  shared_.push_back(source::declare(std::move(variable), nullptr));
+  return name;
+}
+
 clang::QualType StatementConverter::take_extents(clang::QualType type, Variable& variable) const {
   while (const auto* array = expressions_.context().getAsConstantArrayType(type)) {
     variable.extents.push_back(static_cast<std::int64_t>(array->getSize().getZExtValue()));
@@ -104,6 +114,12 @@ void StatementConverter::convert_declarations(const clang::DeclStmt* node, Block
   Block converted;
   for (const clang::Decl* declaration : node->decls()) {
     if (isa<clang::StaticAssertDecl>(declaration)) continue;
+    // Types are spelt out where they are used.
+    if (opens_ && (isa<clang::TypedefNameDecl>(declaration) || isa<clang::UsingDecl>(declaration) ||
+                   isa<clang::UsingDirectiveDecl>(declaration) ||
+                   isa<clang::NamespaceAliasDecl>(declaration))) {
+      continue;
+    }
     const auto* variable = dyn_cast<clang::VarDecl>(declaration);
     Block after;
     StmtPtr stmt =
@@ -123,6 +139,11 @@ StmtPtr StatementConverter::convert_declaration(const clang::VarDecl* declaratio
                                                 Block* after) {
   const clang::QualType type = declaration->getType();
   const bool is_shared = declaration->hasAttr<clang::CUDASharedAttr>();
+  // Functions are looked up where they are called.
+  const clang::QualType whole = expressions_.context().getBaseElementType(type);
+  if (opens_ && whole.isConstQualified() && whole->isFunctionPointerType()) return scope({});
+  // Groups of threads, and what cub keeps for itself: calls of theirs are written out.
+  if (opens_ && is_library_object(type)) return scope({});
   // Operations that are objects: what they do is taken.
   if (opens_ && !is_shared && (is_empty_record(type) || is_lambda(type))) return scope({});
   if (type->isReferenceType() && !is_shared) return convert_reference(declaration, block);
@@ -136,7 +157,12 @@ StmtPtr StatementConverter::convert_declaration(const clang::VarDecl* declaratio
     // Uses of a constant are its value.
     const bool is_constant = type.isConstQualified() && type->isIntegralOrEnumerationType() &&
                              declaration->hasInit() && declaration->evaluateValue() != nullptr;
-    return is_constant ? scope({}) : nullptr;
+    if (is_constant) return scope({});
+    // Where nothing changes it, each call may have its own.
+    if (!opens_ || !(declaration->isConstexpr() ||
+                     (type.isConstQualified() && declaration->hasConstantInitialization()))) {
+      return nullptr;
+    }
   }
   return convert_value(declaration, type, loop_key, block, after);
 }
@@ -182,7 +208,9 @@ StmtPtr StatementConverter::convert_value(const clang::VarDecl* declaration, cla
   if (declaration->hasInit()) {
     const clang::Expr* init = declaration->getInit();
     const auto* construct = dyn_cast<clang::CXXConstructExpr>(init->IgnoreImplicit());
-    const bool is_default = construct != nullptr && construct->getNumArgs() == 0;
+    const bool is_default = construct != nullptr && construct->getNumArgs() == 0 &&
+                            !(construct->requiresZeroInitialization() ||
+                              construct->isListInitialization());
     if (isa<clang::InitListExpr>(init->IgnoreParenImpCasts())) {
       take_calls(init, &block);
       value = has_effects(*init) ? nullptr : expressions_.convert_list(init);

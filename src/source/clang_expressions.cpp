@@ -17,7 +17,37 @@ namespace {
 using clang::dyn_cast;
 using clang::isa;
 
+// Whether the type is spelt with a name that a function declares: `using vec_t = float4;`.
+bool names_local_type(clang::QualType type, const clang::ASTContext& context) {
+  if (const auto* alias = dyn_cast<clang::TypedefType>(type);
+      alias != nullptr && alias->getDecl()->getParentFunctionOrMethod() != nullptr) {
+    return true;
+  }
+  if (const auto* special = dyn_cast<clang::TemplateSpecializationType>(type)) {
+    for (const clang::TemplateArgument& argument : special->template_arguments()) {
+      if (argument.getKind() == clang::TemplateArgument::Type &&
+          names_local_type(argument.getAsType(), context)) {
+        return true;
+      }
+    }
+  }
+  if (const auto* pointer = dyn_cast<clang::PointerType>(type))
+    return names_local_type(pointer->getPointeeType(), context);
+  if (const auto* reference = dyn_cast<clang::ReferenceType>(type))
+    return names_local_type(reference->getPointeeType(), context);
+  if (const auto* array = dyn_cast<clang::ArrayType>(type))
+    return names_local_type(array->getElementType(), context);
+  const clang::QualType desugared = type.getSingleStepDesugaredType(context);
+  return desugared != type && names_local_type(desugared, context);
+}
+
 }  // namespace
+
+std::string ExpressionConverter::spelling_of(clang::QualType type) const {
+  // Local names of types are gone where the body is opened.
+  const bool in_full = elsewhere_ || (opens_ && names_local_type(type, context_));
+  return (in_full ? type.getCanonicalType() : type).getAsString(policy_);
+}
 
 std::optional<ScalarType> scalar_type_of(clang::QualType type) {
   const clang::QualType canonical = type.getCanonicalType().getUnqualifiedType();

@@ -78,9 +78,7 @@ class ExpressionConverter {
   // {values}, for arrays and records; null for anything else.
   [[nodiscard]] ExprPtr convert_list(const clang::Expr* expr);
   // The spelling of a type as it may stand in the kernel.
-  [[nodiscard]] std::string spelling_of(clang::QualType type) const {
-    return (elsewhere_ ? type.getCanonicalType() : type).getAsString(policy_);
-  }
+  [[nodiscard]] std::string spelling_of(clang::QualType type) const;
 
   // Line in the user's file.
   [[nodiscard]] int line_of(clang::SourceLocation location) const;
@@ -120,6 +118,8 @@ class ExpressionConverter {
   // "operator+".
   [[nodiscard]] ExprPtr convert_operator(const clang::CXXOperatorCallExpr* op);
   [[nodiscard]] ExprPtr convert_construct(const clang::CXXConstructExpr* construct);
+  // A conversion function of a scalar type as a cast; null for other methods.
+  [[nodiscard]] ExprPtr convert_conversion(const clang::CXXMemberCallExpr& call);
   // A call with what is known of the function.
   [[nodiscard]] ExprPtr known_call(const clang::FunctionDecl* callee, std::string name,
                                    std::vector<ExprPtr> arguments);

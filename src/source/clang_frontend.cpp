@@ -4,6 +4,7 @@
 #include "source/clang_convert.h"
 #include "source/clang_parse.h"
 #include "source/clang_signature.h"
+#include "source/missing_operand.h"
 #include "source/nesting.h"
 
 #include <clang/AST/Attr.h>
@@ -288,7 +289,7 @@ Result<ParsedKernel> parse_on_this_stack(const std::string& source, const std::s
   unit.kernel.extern_c = linkage != nullptr && !linkage->hasBraces();
   unit.before = text.substr(0, extent.begin);
   unit.after = text.substr(extent.end);
-  if (auto opened = configuration.takes_apart ? convert_opened(function, context) : std::nullopt;
+  if (auto opened = convert_opened(function, unit.kernel.body, context);
       opened && nesting_of(*opened) <= kMostNesting) {
     unit.opened =
         std::make_shared<const OpenedBody>(OpenedBody{unit.kernel.body, std::move(*opened)});
@@ -304,7 +305,10 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
                                   const FrontEndConfiguration& configuration) {
   Result<ParsedKernel> result = fail(ErrorCode::parse, file_name + ": not read");
   run_on_large_stack(
-      kStackBytes, [&] { result = parse_on_this_stack(source, file_name, kernel, configuration); });
+      kStackBytes, [&] {
+        result = without_missing_operands(
+            [&] { return parse_on_this_stack(source, file_name, kernel, configuration); });
+      });
   return result;
 }
 

@@ -33,7 +33,7 @@ bool CallInliner::keeps_captured(const clang::CXXRecordDecl& closure) const {
 }
 
 const clang::FunctionDecl* CallInliner::wanted(const clang::CallExpr& call) {
-  const clang::FunctionDecl* callee = call.getDirectCallee();
+  const clang::FunctionDecl* callee = called_function(call, expressions_.context());
   if (callee == nullptr) return nullptr;
   const clang::FunctionDecl* function = nullptr;
   if (callee->getBody(function) == nullptr || function == nullptr) return nullptr;
@@ -77,7 +77,13 @@ void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
     take_calls_in_order(*list, block);
     return;
   }
+  const auto* access = dyn_cast<clang::MemberExpr>(inner);
+  if (access != nullptr && library_index(*access)) return;
   const auto* call = dyn_cast<clang::CallExpr>(inner);
+  if (call != nullptr && LibraryCalls::is_library_call(*call)) {
+    take_library_call(*call, block);
+    return;
+  }
   if (call != nullptr && wanted(*call) != nullptr) {
     take_call(*call, block);
     return;
@@ -85,6 +91,26 @@ void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
   for (const clang::Stmt* child : inner->children()) {
     if (const auto* part = dyn_cast_or_null<clang::Expr>(child)) take_calls(part, block);
   }
+}
+
+LibraryCallPlace CallInliner::place_in(BodyConverter& bodies) {
+  return {[&bodies](const std::string& stem, clang::QualType type, ExprPtr value, bool is_const,
+                    Block& block) {
+            return bodies.declare_result(stem, type, std::move(value), is_const, block);
+          },
+          [&bodies](const std::string& stem, clang::QualType type, std::int64_t extent) {
+            return bodies.declare_shared(stem, type, extent);
+          }};
+}
+
+void CallInliner::take_library_call(const clang::CallExpr& call, Block* block) {
+  for (const clang::Expr* argument : LibraryCalls::values_of(call))
+    take_calls(argument, block);
+  ExprPtr value;
+  failed_ = failed_ || !library_.write_out(call, block, value);
+  if (failed_) return;
+  took_any_ = true;
+  if (value) expressions_.set_value(&call, std::move(value));
 }
 
 void CallInliner::take_calls_in_order(const clang::InitListExpr& list, Block* block) {

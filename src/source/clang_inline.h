@@ -12,6 +12,7 @@
 
 #include "source/clang_callees.h"
 #include "source/clang_expressions.h"
+#include "source/clang_library_calls.h"
 #include "source/ir.h"
 
 #include <clang/AST/DeclCXX.h>
@@ -40,6 +41,9 @@ class BodyConverter {
   virtual std::optional<std::string> declare_field(const clang::VarDecl& object,
                                                    const std::string& stem, clang::QualType type,
                                                    ExprPtr value, Block& block) = 0;
+  // An array in shared memory, of a name like `stem`, for all threads of the block; its name.
+  virtual std::string declare_shared(const std::string& stem, clang::QualType type,
+                                     std::int64_t extent) = 0;
   // Variables of the body that change are as those of the kernel.
   virtual void note_changing(const clang::Stmt& body) = 0;
   [[nodiscard]] virtual bool is_changing(const clang::ValueDecl& variable) const = 0;
@@ -52,6 +56,7 @@ class CallInliner {
       : expressions_(expressions),
         bodies_(bodies),
         callees_(expressions.context()),
+        library_(expressions, place_in(bodies)),
         opens_memory_calls_(opens_memory_calls) {}
 
   // Takes the calls within `expr`; their statements go to `block`, without which there may be none.
@@ -68,7 +73,9 @@ class CallInliner {
   [[nodiscard]] static Object fields_at(const ExprPtr& place, const clang::CXXRecordDecl& record);
 
   // Whether the call is one to be taken.
-  [[nodiscard]] bool takes(const clang::CallExpr& call) { return wanted(call) != nullptr; }
+  [[nodiscard]] bool takes(const clang::CallExpr& call) {
+    return LibraryCalls::is_library_call(call) || wanted(call) != nullptr;
+  }
   // Whether something was to be taken that cannot be: then the body is of no use.
   [[nodiscard]] bool failed() const { return failed_; }
   [[nodiscard]] bool took_any() const { return took_any_; }
@@ -86,6 +93,9 @@ class CallInliner {
     std::optional<Object> object = {};
   };
 
+  // Writes out a call of a library (clang_library_calls.h).
+  void take_library_call(const clang::CallExpr& call, Block* block);
+  static LibraryCallPlace place_in(BodyConverter& bodies);
   // Takes one that is wanted.
   void take_call(const clang::CallExpr& call, Block* block);
   // Values of a list are computed from left to right: what a later one does must not come before an
@@ -148,6 +158,7 @@ class CallInliner {
   ExpressionConverter& expressions_;
   BodyConverter& bodies_;
   CalleeEffects callees_;
+  LibraryCalls library_;
   const bool opens_memory_calls_;
   std::set<const clang::FunctionDecl*> active_;
   bool failed_ = false;

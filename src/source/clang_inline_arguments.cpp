@@ -23,7 +23,7 @@ bool CallInliner::bind(const clang::FunctionDecl& function,
   for (unsigned at = 0; at < function.getNumParams(); ++at) {
     const clang::ParmVarDecl& parameter = *function.getParamDecl(at);
     const clang::QualType type = parameter.getType();
-    if (is_empty_record(type) || is_lambda(type)) continue;
+    if (is_empty_record(type) || is_lambda(type) || is_library_object(type)) continue;
     const clang::Expr& argument = *arguments[at];
     if (components_of(type.getNonReferenceType(), expressions_.context()).first &&
         type.getNonReferenceType()->isRecordType()) {
@@ -116,7 +116,7 @@ bool CallInliner::is_value_of_parameters(const clang::Stmt& node) {
     if (used != nullptr && !isa<clang::ParmVarDecl>(used)) return false;
   }
   if (const auto* call = dyn_cast<clang::CallExpr>(&node)) {
-    const clang::FunctionDecl* callee = call->getDirectCallee();
+    const clang::FunctionDecl* callee = called_function(*call, expressions_.context());
     if (callee == nullptr || callees_.of(*callee) != CallEffect::pure) return false;
   }
   return std::ranges::all_of(node.children(), [&](const clang::Stmt* child) {

@@ -48,7 +48,7 @@ bool CallInliner::only_reads(const clang::Stmt* node, std::set<const clang::Func
     return false;
   }
   if (const auto* call = dyn_cast<clang::CallExpr>(node)) {
-    const clang::FunctionDecl* callee = call->getDirectCallee();
+    const clang::FunctionDecl* callee = called_function(*call, expressions_.context());
     const clang::FunctionDecl* function = nullptr;
     if (callee == nullptr) return false;
     const bool is_pure = callees_.of(*callee) == CallEffect::pure;

@@ -98,7 +98,8 @@ bool StatementConverter::convert_step(const clang::ForStmt* loop, StmtPtr& step,
 
 StmtPtr StatementConverter::convert_loop(const clang::ForStmt* loop, int unroll, Block& block) {
   if (loop->getConditionVariable() != nullptr) return nullptr;
-  if (loop->getCond() != nullptr && has_effects(*loop->getCond())) return nullptr;
+  if (loop->getCond() != nullptr && has_effects(*loop->getCond()))
+    return opens_ ? convert_countdown(loop, unroll, block) : nullptr;
   if (!takes_apart_ && has_several_parts(*loop)) return nullptr;
   StmtPtr init;
   Block before;
@@ -114,6 +115,57 @@ StmtPtr StatementConverter::convert_loop(const clang::ForStmt* loop, int unroll,
   stmt->unroll = unroll;
   block.insert(block.end(), before.begin(), before.end());
   return at(loop->getForLoc(), std::move(stmt));
+}
+
+StmtPtr StatementConverter::convert_countdown(const clang::ForStmt* loop, int unroll,
+                                              Block& block) {
+  const auto* declared = dyn_cast_or_null<clang::DeclStmt>(loop->getInit());
+  const auto* counter = declared != nullptr && declared->isSingleDecl()
+                            ? dyn_cast<clang::VarDecl>(declared->getSingleDecl())
+                            : nullptr;
+  if (counter == nullptr || loop->getInc() != nullptr || !counter->hasInit() ||
+      !counter->getType()->isIntegerType() || has_effects(*counter->getInit())) {
+    return nullptr;
+  }
+  const clang::Expr* asked = loop->getCond()->IgnoreParenImpCasts();
+  const bool is_unsigned = counter->getType()->isUnsignedIntegerType();
+  bool is_counted = is_unsigned;  // where it would pass zero, others do not end
+  if (const auto* comparison = dyn_cast<clang::BinaryOperator>(asked)) {
+    const bool stops_at_zero = comparison->getOpcode() == clang::BO_GT ||
+                               (is_unsigned && comparison->getOpcode() == clang::BO_NE);
+    is_counted = stops_at_zero && expressions_.constant_of(comparison->getRHS()) == 0;
+    asked = comparison->getLHS()->IgnoreParenImpCasts();
+  }
+  const auto* down = dyn_cast<clang::UnaryOperator>(asked);
+  const auto* place = down != nullptr && down->getOpcode() == clang::UO_PostDec
+                          ? dyn_cast<clang::DeclRefExpr>(down->getSubExpr()->IgnoreParenImpCasts())
+                          : nullptr;
+  if (!is_counted || place == nullptr || place->getDecl() != counter ||
+      changing_variables(*loop->getBody()).contains(counter)) {
+    return nullptr;
+  }
+  const clang::QualType type = counter->getType().getUnqualifiedType();
+  const auto scalar = scalar_type_of(type);
+  const std::string stem = counter->getNameAsString();
+  Block before;
+  ExprPtr first = value_of(counter->getInit(), before);
+  if (!scalar || size_in_bytes(*scalar) < sizeof(int) || is<OpaqueExpression>(first))
+    return nullptr;
+  const std::string count = declare_result(stem + "_count", type, std::move(first), true, before);
+  const std::string step = unique_name(stem + "_step", "of a loop");
+  Block body;
+  declare(*counter,
+          subtract(subtract(variable(count, scalar), integer(1)), variable(step, scalar)), true,
+          body);
+  const Block repeated = convert_block(loop->getBody());
+  body.insert(body.end(), repeated.begin(), repeated.end());
+  auto upwards = std::make_shared<ForLoop>(
+      source::declare(local_variable(step, expressions_.spelling_of(type), scalar), integer(0)),
+      less(variable(step, scalar), variable(count, scalar)),
+      assign(variable(step, scalar), AssignmentOperator::add, integer(1)), std::move(body));
+  upwards->unroll = unroll;
+  block.insert(block.end(), before.begin(), before.end());
+  return at(loop->getForLoc(), std::move(upwards));
 }
 
 StmtPtr StatementConverter::convert_while(const clang::WhileStmt* repeat) {

@@ -2,6 +2,7 @@
 #include "source/build.h"
 #include "source/clang_effects.h"
 #include "source/clang_expressions.h"
+#include "source/clang_library_calls.h"
 #include "source/clang_nodes.h"
 
 #include <clang/AST/ExprCXX.h>
@@ -131,6 +132,9 @@ std::optional<Object> ExpressionConverter::owner_of(const clang::MemberExpr& acc
 }
 
 ExprPtr ExpressionConverter::convert_member(const clang::MemberExpr* access) {
+  if (opens_) {
+    if (ExprPtr index = library_index(*access)) return index;
+  }
   const clang::ValueDecl* named = access->getMemberDecl();
   clang::Expr::EvalResult result;
   if (isa<clang::VarDecl>(named)) {  // static

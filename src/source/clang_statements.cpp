@@ -25,10 +25,29 @@ void StatementConverter::declare_parameter(const clang::ParmVarDecl& parameter) 
 Block StatementConverter::convert_kernel_body(const clang::FunctionDecl& function,
                                               const clang::CompoundStmt& body) {
   changing_ = changing_variables(body);
+  if (opens_) note_ends(body);
   if (opens_) note_records(function);
   Block block = convert_block(&body);
   block.insert(block.begin(), shared_.begin(), shared_.end());
   return block;
+}
+
+void StatementConverter::note_ends(const clang::CompoundStmt& body) {
+  for (auto stmt = body.body_rbegin(); stmt != body.body_rend(); ++stmt) {
+    const clang::Stmt* last = *stmt;
+    while (const auto* label = dyn_cast<clang::LabelStmt>(last)) {
+      ends_.insert(label->getDecl());
+      last = label->getSubStmt();
+    }
+    const auto* leave = dyn_cast<clang::ReturnStmt>(last);
+    if (!isa<clang::NullStmt>(last) && (leave == nullptr || leave->getRetValue() != nullptr)) {
+      // Behind these labels there is something to do.
+      for (const clang::Stmt* inner = *stmt; const auto* label = dyn_cast<clang::LabelStmt>(inner);
+           inner = label->getSubStmt())
+        ends_.erase(label->getDecl());
+      return;
+    }
+  }
 }
 
 void StatementConverter::note_records(const clang::FunctionDecl& function) {
@@ -99,6 +118,15 @@ StmtPtr StatementConverter::convert_statement(const clang::Stmt* node, Block& be
   if (const auto* choice = dyn_cast<clang::IfStmt>(node)) return convert_branch(choice, before);
   if (const auto* repeat = dyn_cast<clang::WhileStmt>(node)) return convert_while(repeat);
   if (const auto* repeat = dyn_cast<clang::DoStmt>(node)) return convert_do(repeat);
+  if (const auto* choice = dyn_cast<clang::SwitchStmt>(node))
+    return opens_ ? convert_switch(choice, before) : nullptr;
+  // goto end; ... end: return;
+  if (const auto* jump = dyn_cast<clang::GotoStmt>(node); jump != nullptr) {
+    const bool ends = ends_.contains(jump->getLabel()) && !inliner_.is_inside();
+    return ends ? at(jump->getGotoLoc(), std::make_shared<Return>()) : nullptr;
+  }
+  if (const auto* label = dyn_cast<clang::LabelStmt>(node))
+    return ends_.contains(label->getDecl()) && !inliner_.is_inside() ? scope({}) : nullptr;
   if (const auto* leave = dyn_cast<clang::ReturnStmt>(node)) {
     if (leave->getRetValue() != nullptr) return nullptr;
     return at(leave->getBeginLoc(), std::make_shared<Return>());

@@ -1,8 +1,8 @@
 // Clang statements -> IR statements. Used by clang_convert.cpp.
 //
 // The class is one, as each kind of statement holds others; each idea of it has a file:
-// clang_declarations.cpp, clang_references.cpp, clang_assignments.cpp, clang_loops.cpp, and
-// clang_statements.cpp for what holds statements.
+// clang_declarations.cpp, clang_references.cpp, clang_assignments.cpp, clang_loops.cpp,
+// clang_switch.cpp, and clang_statements.cpp for what holds statements.
 #pragma once
 
 #include "source/clang_control.h"
@@ -45,10 +45,10 @@ class StatementConverter final : private BodyConverter {
   [[nodiscard]] Block convert_kernel_body(const clang::FunctionDecl& function,
                                           const clang::CompoundStmt& body);
 
-  // Whether calls were taken into the body, all that were to be, or references are indices.
-  [[nodiscard]] bool has_opened() const {
-    return (knows_by_index_ || inliner_.took_any()) && !inliner_.failed();
-  }
+  // Whether calls were taken into the body or references are indices.
+  [[nodiscard]] bool has_opened() const { return knows_by_index_ || inliner_.took_any(); }
+  // Whether a call that was to be taken could not be: then the body is of no use.
+  [[nodiscard]] bool has_failed() const { return inliner_.failed(); }
 
   [[nodiscard]] const ExpressionConverter& expressions() const { return expressions_; }
 
@@ -62,6 +62,8 @@ class StatementConverter final : private BodyConverter {
   std::optional<std::string> declare_field(const clang::VarDecl& object, const std::string& stem,
                                            clang::QualType type, ExprPtr value,
                                            Block& block) override;
+  std::string declare_shared(const std::string& stem, clang::QualType type,
+                             std::int64_t extent) override;
   void note_changing(const clang::Stmt& body) override {
     changing_.merge(changing_variables(body));
   }
@@ -91,11 +93,15 @@ class StatementConverter final : private BodyConverter {
   // Statements: clang_statements.cpp. Null for what the IR has no form for.
   // What fields of records are that the kernel is passed.
   void note_records(const clang::FunctionDecl& function);
+  // Labels that nothing follows.
+  void note_ends(const clang::CompoundStmt& body);
   // A statement's own, or the statement alone.
   Block convert_block(const clang::Stmt* node);
   // What it does besides goes to `before` and `after`.
   StmtPtr convert_statement(const clang::Stmt* node, Block& before, Block& after);
   StmtPtr convert_branch(const clang::IfStmt* choice, Block& before);
+  // A chain of branches: clang_switch.cpp.
+  StmtPtr convert_switch(const clang::SwitchStmt* choice, Block& before);
 
   // Declarations: clang_declarations.cpp.
   // A name for `declaration`, or made of `stem`, that is unique unless the same meaning was
@@ -150,6 +156,8 @@ class StatementConverter final : private BodyConverter {
   bool convert_step(const clang::ForStmt* loop, StmtPtr& step, Block& body);
   // `unroll` as in ForLoop; what stands before the loop goes to `block`.
   StmtPtr convert_loop(const clang::ForStmt* loop, int unroll, Block& block);
+  // for (T i = n; i-- > 0;), upwards; null for other loops whose condition changes something.
+  StmtPtr convert_countdown(const clang::ForStmt* loop, int unroll, Block& block);
   // while (true) { if (!condition) break; body }, with what the condition does in front of it.
   StmtPtr convert_while(const clang::WhileStmt* repeat);
   // What the condition does besides ends the body.
@@ -162,6 +170,7 @@ class StatementConverter final : private BodyConverter {
   CallInliner inliner_;
   Block shared_;                                 // of functions that were taken
   std::set<const clang::ValueDecl*> changing_;   // (clang_control.h)
+  std::set<const clang::LabelDecl*> ends_;       // labels that nothing follows
   std::map<std::string, std::string> declared_;  // name -> meaning of its declaration
 };
 

@@ -1,7 +1,9 @@
-// Expressions of the kernel IR, one class a kind. Nodes are immutable once they are in an ExprPtr.
+// Expressions of the kernel IR, one class a kind. Nodes are immutable once they are in an ExprPtr, and
+// none is made of a null operand (missing_operand.h).
 #pragma once
 
 #include "kernel/scalar_type.h"
+#include "source/missing_operand.h"
 #include "source/node.h"
 #include "source/operators.h"
 
@@ -81,7 +83,7 @@ struct Builtin final : Expr {
 struct Unary final : Expr {
   static constexpr ExprKind kKind = ExprKind::unary;
   Unary(UnaryOperator unary, ExprPtr inner, ScalarHint scalar)
-      : Expr(kKind, scalar), op(unary), operand(std::move(inner)) {}
+      : Expr(kKind, scalar), op(unary), operand(required(std::move(inner), "a unary expression")) {}
   UnaryOperator op;
   ExprPtr operand;
 };
@@ -89,7 +91,10 @@ struct Unary final : Expr {
 struct Binary final : Expr {
   static constexpr ExprKind kKind = ExprKind::binary;
   Binary(BinaryOperator binary, ExprPtr a, ExprPtr b, ScalarHint scalar)
-      : Expr(kKind, scalar), op(binary), left(std::move(a)), right(std::move(b)) {}
+      : Expr(kKind, scalar),
+        op(binary),
+        left(required(std::move(a), "a binary expression")),
+        right(required(std::move(b), "a binary expression")) {}
   BinaryOperator op;
   ExprPtr left;
   ExprPtr right;
@@ -100,9 +105,9 @@ struct Conditional final : Expr {
   static constexpr ExprKind kKind = ExprKind::conditional;
   Conditional(ExprPtr asked, ExprPtr yes, ExprPtr no, ScalarHint scalar)
       : Expr(kKind, scalar),
-        condition(std::move(asked)),
-        then(std::move(yes)),
-        otherwise(std::move(no)) {}
+        condition(required(std::move(asked), "a conditional expression")),
+        then(required(std::move(yes), "a conditional expression")),
+        otherwise(required(std::move(no), "a conditional expression")) {}
   ExprPtr condition;
   ExprPtr then;
   ExprPtr otherwise;
@@ -112,7 +117,9 @@ struct Conditional final : Expr {
 struct Subscript final : Expr {
   static constexpr ExprKind kKind = ExprKind::subscript;
   Subscript(ExprPtr array, ExprPtr position, ScalarHint scalar)
-      : Expr(kKind, scalar), base(std::move(array)), index(std::move(position)) {}
+      : Expr(kKind, scalar),
+        base(required(std::move(array), "a subscript")),
+        index(required(std::move(position), "a subscript")) {}
   ExprPtr base;
   ExprPtr index;
 };
@@ -131,7 +138,7 @@ struct Call final : Expr {
        CallEffect known = CallEffect::by_name)
       : Expr(kKind, scalar),
         function(std::move(name)),
-        arguments(std::move(passed)),
+        arguments(all_required(std::move(passed), "a call")),
         effect(known) {}
   std::string function;  // as printed
   std::vector<ExprPtr> arguments;
@@ -143,7 +150,9 @@ struct Call final : Expr {
 struct Cast final : Expr {
   static constexpr ExprKind kKind = ExprKind::cast;
   Cast(std::string to, ExprPtr inner, ScalarHint scalar)
-      : Expr(kKind, scalar), target(std::move(to)), operand(std::move(inner)) {}
+      : Expr(kKind, scalar),
+        target(std::move(to)),
+        operand(required(std::move(inner), "a cast")) {}
   std::string target;  // spelling of the type
   ExprPtr operand;
 };
@@ -152,7 +161,9 @@ struct Cast final : Expr {
 struct Member final : Expr {
   static constexpr ExprKind kKind = ExprKind::member;
   Member(ExprPtr of, std::string member, ScalarHint scalar)
-      : Expr(kKind, scalar), object(std::move(of)), name(std::move(member)) {}
+      : Expr(kKind, scalar),
+        object(required(std::move(of), "a member")),
+        name(std::move(member)) {}
   ExprPtr object;
   std::string name;
 };
@@ -161,7 +172,9 @@ struct Member final : Expr {
 struct InitializerList final : Expr {
   static constexpr ExprKind kKind = ExprKind::list;
   InitializerList(std::string of, std::vector<ExprPtr> elements)
-      : Expr(kKind, std::nullopt), target(std::move(of)), values(std::move(elements)) {}
+      : Expr(kKind, std::nullopt),
+        target(std::move(of)),
+        values(all_required(std::move(elements), "a list of values")) {}
   std::string target;  // spelling of the type, or empty
   std::vector<ExprPtr> values;
 };

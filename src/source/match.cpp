@@ -21,6 +21,19 @@ bool is_number(const ExprPtr& expr, std::int64_t value) {
   return literal != nullptr && literal->value == value;
 }
 
+bool is_zero(const ExprPtr& expr) {
+  if (const auto* cast = as<Cast>(expr)) return is_zero(cast->operand);
+  if (is_number(expr, 0)) return true;
+  if (const auto* list = as<InitializerList>(expr)) return list->values.empty() && list->type;
+  const auto* literal = as<FloatingLiteral>(expr);
+  if (literal == nullptr) return false;
+  // INFINITY is a literal, too, and "0x1p3" is eight.
+  const std::string& spelling = literal->spelling;
+  const std::string mantissa = spelling.substr(0, spelling.find_first_of("eE"));
+  return mantissa.find_first_of("0") != std::string::npos &&
+         mantissa.find_first_not_of("0.fFlL") == std::string::npos;
+}
+
 const Unary* as_unary(const Expr& expr, UnaryOperator op) {
   const auto* unary = as<Unary>(expr);
   return unary != nullptr && unary->op == op ? unary : nullptr;

@@ -24,6 +24,8 @@ namespace regraph::source {
 [[nodiscard]] bool is_named(const ExprPtr& expr, std::string_view name);
 [[nodiscard]] bool is_builtin(const Expr& expr, std::string_view name);
 [[nodiscard]] bool is_number(const ExprPtr& expr, std::int64_t value);  // the integer literal
+// A literal zero of any type and spelling, also behind casts; not -0.0f, whose sign would be lost.
+[[nodiscard]] bool is_zero(const ExprPtr& expr);
 // The node when it is that operation, else null.
 [[nodiscard]] const Unary* as_unary(const Expr& expr, UnaryOperator op);
 [[nodiscard]] const Unary* as_unary(const ExprPtr& expr, UnaryOperator op);

@@ -1,4 +1,5 @@
-// Statements of the kernel IR, one class a kind. Nodes are immutable once they are in a StmtPtr.
+// Statements of the kernel IR, one class a kind. Nodes are immutable once they are in a StmtPtr, and none
+// is made of a null operand that is not optional (missing_operand.h).
 #pragma once
 
 #include "source/expressions.h"
@@ -73,7 +74,10 @@ struct Declaration final : Stmt {
 struct Assignment final : Stmt {
   static constexpr StmtKind kKind = StmtKind::assignment;
   Assignment(ExprPtr assigned, AssignmentOperator assignment, ExprPtr from)
-      : Stmt(kKind), target(std::move(assigned)), op(assignment), value(std::move(from)) {}
+      : Stmt(kKind),
+        target(required(std::move(assigned), "an assignment")),
+        op(assignment),
+        value(required(std::move(from), "an assignment")) {}
   ExprPtr target;
   AssignmentOperator op;
   ExprPtr value;
@@ -82,7 +86,7 @@ struct Assignment final : Stmt {
 // A call for its effect.
 struct Evaluation final : Stmt {
   static constexpr StmtKind kKind = StmtKind::evaluation;
-  explicit Evaluation(ExprPtr expr) : Stmt(kKind), value(std::move(expr)) {}
+  explicit Evaluation(ExprPtr expr) : Stmt(kKind), value(required(std::move(expr), "a call")) {}
   ExprPtr value;  // a Call
   [[nodiscard]] const Call& call() const { return to<Call>(value); }
 };
@@ -91,7 +95,10 @@ struct Evaluation final : Stmt {
 struct Branch final : Stmt {
   static constexpr StmtKind kKind = StmtKind::branch;
   Branch(ExprPtr asked, Block yes, Block no)
-      : Stmt(kKind), condition(std::move(asked)), body(std::move(yes)), otherwise(std::move(no)) {}
+      : Stmt(kKind),
+        condition(required(std::move(asked), "a branch")),
+        body(all_required(std::move(yes), "a branch")),
+        otherwise(all_required(std::move(no), "a branch")) {}
   ExprPtr condition;
   Block body;
   Block otherwise;
@@ -105,7 +112,7 @@ struct ForLoop final : Stmt {
         init(std::move(first)),
         condition(std::move(asked)),
         step(std::move(advance)),
-        body(std::move(repeated)) {}
+        body(all_required(std::move(repeated), "a loop")) {}
   StmtPtr init;       // a Declaration or Assignment, or null
   ExprPtr condition;  // or null
   StmtPtr step;       // an Assignment, or null
@@ -121,7 +128,9 @@ struct ForLoop final : Stmt {
 struct WhileLoop final : Stmt {
   static constexpr StmtKind kKind = StmtKind::while_loop;
   WhileLoop(ExprPtr asked, Block repeated)
-      : Stmt(kKind), condition(std::move(asked)), body(std::move(repeated)) {}
+      : Stmt(kKind),
+        condition(required(std::move(asked), "a loop")),
+        body(all_required(std::move(repeated), "a loop")) {}
   ExprPtr condition;
   Block body;
   bool asks_last = false;  // do ... while
@@ -149,7 +158,8 @@ struct Barrier final : Stmt {
 // { body }
 struct Scope final : Stmt {
   static constexpr StmtKind kKind = StmtKind::scope;
-  explicit Scope(Block inner) : Stmt(kKind), body(std::move(inner)) {}
+  explicit Scope(Block inner)
+      : Stmt(kKind), body(all_required(std::move(inner), "a scope")) {}
   Block body;
 };
 

@@ -48,6 +48,8 @@ class Rounds {
                 static_cast<unsigned long long>(settings_.seed));
     return 0;
   }
+  // The seed of the round in hand.
+  [[nodiscard]] std::uint64_t current() const { return current_; }
   // Ends the program: a property does not hold.
   [[noreturn]] void fail(const std::string& what) const {
     std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(current_),

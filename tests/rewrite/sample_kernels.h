@@ -45,4 +45,7 @@ struct SampleKernel {
 // Threads that do in a loop what other threads could do.
 [[nodiscard]] std::vector<SampleKernel> loop_kernels();
 
+// Half types, blocks that work together by shuffles, cooperative groups and cub.
+[[nodiscard]] std::vector<SampleKernel> production_kernels();
+
 }  // namespace regraph::test

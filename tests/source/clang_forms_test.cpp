@@ -303,6 +303,102 @@ TEST(ClangForms, ReferencesAreIndicesWhereCallsAreOpened) {
             "a[r_index] = b[0] + a[r_index];\n");
 }
 
+// What the IR has no node for is said in other words where that changes nothing else.
+TEST(ClangForms, WhatIsOpaqueIsSaidInOtherWords) {
+  EXPECT_EQ(opened_body("using real = float; typedef int place; const place i = n; real v = b[i]; "
+                        "a[i] = v;",
+                        ""),
+            "const int i = n;\nfloat v = b[i];\na[i] = v;\n");
+  EXPECT_EQ(opened_body("static constexpr float by[2] = {1.0f, 2.0f}; a[n] = by[1];", ""),
+            "const float by[2] = {1.0f, 2.0f};\na[n] = by[1];\n");
+  EXPECT_EQ(opened_body("switch (n) { case 1: a[0] = 1.0f; break; case 2: case 3: a[1] = 2.0f; "
+                        "default: a[2] = 3.0f; }",
+                        ""),
+            "if (n == 1) {\n  a[0] = 1.0f;\n} else {\n  if (n == 2 || n == 3) {\n    a[1] = 2.0f;\n"
+            "    a[2] = 3.0f;\n  } else {\n    a[2] = 3.0f;\n  }\n}\n");
+  EXPECT_EQ(opened_body("for (unsigned i = n; i-- > 0;) a[i] = 1.0f;", ""),
+            "const unsigned int i_count = n;\n"
+            "for (unsigned int i_step = 0; i_step < i_count; i_step += 1) {\n"
+            "  const unsigned int i = i_count - 1 - i_step;\n  a[i] = 1.0f;\n}\n");
+  EXPECT_EQ(opened_body("if (n < 2) goto end; a[0] = 1.0f; end: return;", ""),
+            "if (n < 2) {\n  return;\n}\na[0] = 1.0f;\nreturn;\n");
+  // A break that leaves from inside, a label inside a block, a counter that the body changes.
+  for (const char* body :
+       {"switch (n) { case 1: if (a[0] > 1.0f) break; a[0] = 1.0f; }",
+        "switch (n) { case 1: { case 2: a[0] = 1.0f; } }",
+        "for (unsigned i = n; i-- > 0;) { a[i] = 1.0f; --i; }",
+        "again: a[0] += 1.0f; if (a[0] < n) goto again;"}) {
+    EXPECT_EQ(opened_body(body, ""), "") << body;
+  }
+}
+
+TEST(ClangForms, HalfTypesConvertAsTheirClassesDo) {
+  const std::string half = "#include <cuda_fp16.h>\n";
+  EXPECT_EQ(body_of_kernel("__half h = b[0]; float x = h; a[0] = x;", half),
+            "__half h = (__half)b[0];\nfloat x = (float)h;\na[0] = x;\n");
+  EXPECT_EQ(body_of_kernel("__half h{}; h = -h; a[0] = h;", half),
+            "__half h = __half{};\nh = -h;\na[0] = (float)h;\n");
+}
+
+TEST(ClangForms, FunctionsAreFoundByConstantsAndTables) {
+  const std::string functions =
+      "using op = float (*)(float);\n__device__ float twice(float v) { return 2.0f * v; }\n"
+      "__device__ float half(float v) { return 0.5f * v; }\nconstexpr op F = twice;\n";
+  EXPECT_EQ(opened_body("a[0] = F(b[0]);", functions), "a[0] = 2.0f * b[0];\n");
+  EXPECT_EQ(opened_body("const op ops[2] = {twice, half}; a[0] = ops[1](b[0]);", functions),
+            "a[0] = 0.5f * b[0];\n");
+  EXPECT_EQ(opened_body("const op ops[2] = {twice, half}; a[0] = ops[n](b[0]);", functions), "");
+}
+
+TEST(ClangForms, AssemblerThatOnlyComputesIsPure) {
+  const auto effect_of = [](const std::string& assembler) {
+    const Unit unit =
+        unit_of("__device__ float f(float x) { float y; " + assembler +
+                " return y; }\n__global__ void k(float* a) { a[0] = f(a[1]); }");
+    CallEffect effect = CallEffect::by_name;
+    walk_expressions(unit.kernel.body, [&](const Expr& expr) {
+      if (const auto* call = as<Call>(expr)) effect = call->effect;
+    });
+    return effect;
+  };
+  EXPECT_EQ(effect_of("asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));"),
+            CallEffect::pure);
+  EXPECT_EQ(effect_of("asm volatile(\"{ .reg .f32 t; mul.f32 t, %1, %1; rcp.approx.f32 %0, t; }\" : "
+                      "\"=f\"(y) : \"f\"(x));"),
+            CallEffect::pure);
+  for (const char* other :
+       {"asm volatile(\"mov.u32 %0, %%clock;\" : \"=f\"(y));",
+        "asm volatile(\"bar.sync 0; mov.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",
+        "asm volatile(\"mov.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x) : \"memory\");"}) {
+    EXPECT_EQ(effect_of(other), CallEffect::anything) << other;
+  }
+}
+
+TEST(ClangForms, CooperativeGroupsAreIndicesShufflesAndBarriers) {
+  const std::string groups =
+      "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
+      "namespace cg = cooperative_groups;\n";
+  EXPECT_EQ(opened_body("auto block = cg::this_thread_block(); a[block.thread_index().x] = 1.0f; "
+                        "block.sync();",
+                        groups),
+            "a[threadIdx.x] = 1.0f;\n__syncthreads();\n");
+  // What is not known keeps the body as it was.
+  EXPECT_EQ(opened_body("auto tile = cg::tiled_partition<16>(cg::this_thread_block()); "
+                        "a[0] = tile.any(n);",
+                        groups),
+            "");
+  const std::string tile = opened_body(
+      "auto warp = cg::tiled_partition<32>(cg::this_thread_block());\n"
+      "float s = b[warp.meta_group_rank()]; s = cg::reduce(warp, s, cg::plus<float>());\n"
+      "if (warp.thread_rank() == 0) a[0] = s; warp.sync();",
+      groups);
+  EXPECT_NE(tile.find("total += __shfl_xor_sync(0xffffffffu, total, lanes_apart_1);"),
+            std::string::npos)
+      << tile;
+  EXPECT_NE(tile.find("% 32 == 0) {"), std::string::npos) << tile;
+  EXPECT_NE(tile.find("__syncwarp(0xffffffffu);"), std::string::npos) << tile;
+}
+
 TEST(ClangForms, CallsThatCannotBeOpenedStay) {
   const std::string put =
       "__device__ float put(float& x) { x = x + threadIdx.x; return x; }\n"

@@ -56,14 +56,6 @@ std::optional<OverPlaces> over_places(const StmtPtr& stmt) {
   return places;
 }
 
-bool is_zero(const ExprPtr& expr) {
-  if (source::is_number(expr, 0)) return true;
-  const auto* literal = as<source::FloatingLiteral>(expr);
-  // Not -0.0f.
-  return literal != nullptr && literal->spelling.find_first_of("123456789") == std::string::npos &&
-         literal->spelling.find_first_of("xX-") == std::string::npos;
-}
-
 class AsynchronousCopy {
  public:
   AsynchronousCopy(const CopyPart& part, const Analysis& analysis)
@@ -103,7 +95,7 @@ class AsynchronousCopy {
     move.target = target;
     move.from = value;
     if (const auto* choice = as<source::Conditional>(value)) {
-      if (!is_zero(choice->otherwise) || analysis_.reads_memory(choice->condition))
+      if (!source::is_zero(choice->otherwise) || analysis_.reads_memory(choice->condition))
         return std::nullopt;
       move.from = choice->then;
       move.condition = choice->condition;

@@ -34,9 +34,10 @@ bool BlockRow::is_first_thread(const source::ExprPtr& condition) const {
          (comparison->op == source::BinaryOperator::less && right->constant() == 1);
 }
 
-Status require_block_a_row(const KernelAnalysis& kernel, const Launch& launch) {
+Status require_block_a_row(const KernelAnalysis& kernel, const KernelForm& form,
+                           const Launch& launch) {
   if (const Status& status = kernel.transparent(); !status) return status;
-  const source::Analysis& analysis = kernel.analysis();
+  const source::Analysis& analysis = form.analysis;
   if (!analysis.unknown_calls().empty()) {
     return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
                   "', which may write memory");

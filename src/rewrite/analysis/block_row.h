@@ -35,8 +35,10 @@ class BlockRow {
 };
 
 // Refuses kernels whose blocks are no rows: of several axes, of one thread, of warps that work
-// together, or with functions that nothing is known of.
-[[nodiscard]] Status require_block_a_row(const KernelAnalysis& kernel, const Launch& launch);
+// together in `form`, which is the kernel in one form or another, or with functions that nothing is
+// known of.
+[[nodiscard]] Status require_block_a_row(const KernelAnalysis& kernel, const KernelForm& form,
+                                         const Launch& launch);
 
 // What a refusal says of the statement first: "line 7: "; nothing where it has no line.
 [[nodiscard]] std::string line_of(const source::Stmt& stmt);

@@ -107,7 +107,7 @@ class RowFinder {
 
   bool is_suitable(const std::string& buffer) const {
     const source::KernelParameter* parameter = kernel_.parameter(buffer);
-    return parameter->scalar && source::zero_of(*parameter->scalar) &&
+    return parameter->scalar &&
            parameter->type.find("volatile") == std::string::npos && !analysis_.is_viewed(buffer) &&
            std::find(raced_.begin(), raced_.end(), buffer) == raced_.end();
   }

@@ -67,8 +67,10 @@ Status require_transparent(const source::Unit& unit, const source::Analysis& ana
 const PlainForm& KernelAnalysis::plain() const {
   if (!plain_) {
     Kernel opened = state_.unit.opened_kernel();
-    if (const auto only = launch(); only && !(*only)->block_follows_sizes())
+    if (const auto only = launch(); only && !(*only)->block_follows_sizes()) {
+      opened.body = without_unit_axes(opened.body, (*only)->block);
       opened.body = with_named_block_extents(opened.body, (*only)->block);
+    }
     plain_.emplace(plain_form(opened, {problem_.assume.noalias, problem_.check.benign_races,
                                        problem_.assume.reassociate}));
   }

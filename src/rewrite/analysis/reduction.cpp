@@ -27,10 +27,7 @@ StmtPtr Reduction::combine(const ExprPtr& target, const ExprPtr& other) const {
 
 ExprPtr Reduction::neutral() const {
   if (kind != Kind::compound) return nullptr;
-  const bool wide = scalar == ScalarType::f64;
-  if (op == AssignmentOperator::multiply) {
-    return is_floating(scalar) ? source::floating(wide ? "1.0" : "1.0f") : source::integer(1);
-  }
+  if (op == AssignmentOperator::multiply) return source::one_of(scalar);
   if (op == AssignmentOperator::bit_and) return source::integer(-1);
   return source::zero_of(scalar);
 }

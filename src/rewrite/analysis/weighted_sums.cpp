@@ -35,14 +35,6 @@ namespace {
 // How an expression follows weights.
 enum class WeightDegree : std::uint8_t { zero, none, linear, other };
 
-bool is_zero_literal(const ExprPtr& expr) {
-  if (source::is_number(expr, 0)) return true;
-  const auto* literal = as<source::FloatingLiteral>(expr);
-  return literal != nullptr &&
-         std::all_of(literal->spelling.begin(), literal->spelling.end(),
-                     [](char c) { return c == '0' || c == '.' || c == 'f' || c == 'F'; });
-}
-
 class Summer {
  public:
   Summer(const Block& body, const Analysis& analysis,
@@ -214,7 +206,7 @@ class Summer {
   WeightDegree degree(const ExprPtr& expr) const {
     if (!expr) return WeightDegree::none;
     if (is_weight_(expr)) return WeightDegree::linear;
-    if (is_zero_literal(expr)) return WeightDegree::zero;
+    if (source::is_zero(expr)) return WeightDegree::zero;
     if (const auto* variable = as<source::VariableReference>(expr))
       return linear_.contains(variable->name) ? WeightDegree::linear : WeightDegree::none;
     if (const auto* binary = as<Binary>(expr)) return degree_of(*binary);

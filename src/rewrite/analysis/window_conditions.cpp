@@ -6,6 +6,7 @@
 #include "rewrite/forms/inequalities.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ class ConditionTaker {
       while (const auto* cast = as<source::Cast>(factor))
         factor = cast->operand;
       if (const auto* choice = as<source::Conditional>(factor))
-        factor = is_zero(choice->otherwise) ? choice->then : choice->otherwise;
+        factor = source::is_zero(choice->otherwise) ? choice->then : choice->otherwise;
       const auto* element = as<Subscript>(factor);
       if (element != nullptr && element->index == access.index) return true;
     }

@@ -34,14 +34,6 @@ bool WindowNest::adds_over(const std::string& counter) const {
   });
 }
 
-bool is_zero(const ExprPtr& expr) {
-  if (const auto* cast = as<source::Cast>(expr)) return is_zero(cast->operand);
-  if (const auto* number = as<source::IntegerLiteral>(expr)) return number->value == 0;
-  const auto* number = as<source::FloatingLiteral>(expr);
-  if (number == nullptr) return false;
-  return number->spelling.find_first_of("123456789xX") == std::string::npos;
-}
-
 std::vector<ExprPtr> factors_of(const ExprPtr& value) {
   const auto* product = source::as_binary(value, source::BinaryOperator::multiply);
   if (product == nullptr) return {value};

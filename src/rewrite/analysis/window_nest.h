@@ -53,8 +53,6 @@ struct WindowNest {
 [[nodiscard]] Result<WindowNest> find_window_nest(const source::Kernel& kernel,
                                                   const source::Analysis& analysis);
 
-// Whether the expression is the number zero.
-[[nodiscard]] bool is_zero(const source::ExprPtr& expr);
 
 // The factors of a product, written with * or as the first two arguments of fmaf.
 [[nodiscard]] std::vector<source::ExprPtr> factors_of(const source::ExprPtr& value);

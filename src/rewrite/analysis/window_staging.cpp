@@ -34,7 +34,7 @@ class ArrayStager {
   Result<WindowArray> stage(const std::string& name,
                             const std::vector<const WindowAccess*>& reads) {
     const source::KernelParameter* parameter = kernel_.parameter(name);
-    if (parameter == nullptr || !parameter->scalar || !source::zero_of(*parameter->scalar))
+    if (parameter == nullptr || !parameter->scalar)
       return refuse("its element type is not supported in tiles");
     if (analysis_.is_written(name)) return refuse("it is written in the kernel");
     WindowArray array;

@@ -2,6 +2,7 @@
 
 #include "source/build.h"
 #include "source/match.h"
+#include "source/mutator.h"
 #include "source/walk.h"
 
 #include <array>
@@ -117,6 +118,49 @@ source::Block with_named_block_extents(const source::Block& body, const Dim3& bl
     }
     return std::nullopt;
   });
+}
+
+namespace {
+
+bool is_integer(const ExprPtr& expr) {
+  return expr->type && !is_floating(*expr->type);
+}
+
+// With what is known of unit axes in place, and products and sums with it folded.
+class UnitAxes final : public source::Mutator {
+ public:
+  explicit UnitAxes(const Dim3& block) : block_(block) {}
+  using Mutator::run;
+
+ private:
+  ExprPtr mutate(const ExprPtr& expr, const source::Builtin& builtin) override {
+    for (const auto& [letter, extent] : {std::pair{'y', block_.y}, std::pair{'z', block_.z}}) {
+      if (extent != 1 || builtin.name.back() != letter) continue;
+      if (builtin.name.starts_with("threadIdx."))
+        return source::integer(0, "0u", ScalarType::u32);
+      if (builtin.name.starts_with("blockDim.")) return source::integer(1, "1u", ScalarType::u32);
+    }
+    return expr;
+  }
+
+  ExprPtr mutate(const ExprPtr& expr, const Binary& binary) override {
+    const ExprPtr left = run(binary.left);
+    const ExprPtr right = run(binary.right);
+    if (left == binary.left && right == binary.right) return expr;
+    const bool is_nothing =
+        binary.op == BinaryOperator::multiply && is_integer(left) && is_integer(right) &&
+        (source::is_number(left, 0) || source::is_number(right, 0));
+    if (is_nothing) return source::is_number(left, 0) ? left : right;
+    return source::with_type(source::binary(binary.op, left, right), binary.type);
+  }
+
+  const Dim3 block_;
+};
+
+}  // namespace
+
+source::Block without_unit_axes(const source::Block& body, const Dim3& block) {
+  return UnitAxes(block).run(body);
 }
 
 }  // namespace regraph::rewrite

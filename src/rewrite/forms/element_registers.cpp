@@ -93,7 +93,6 @@ class Promoter {
         const auto* base = target != nullptr ? as<VariableReference>(target->base) : nullptr;
         const auto* parameter = base != nullptr ? kernel_.parameter(base->name) : nullptr;
         if (parameter != nullptr && parameter->is_pointer && parameter->scalar &&
-            source::zero_of(*parameter->scalar) &&
             parameter->type.find("volatile") == std::string::npos &&
             std::find(raced_.begin(), raced_.end(), base->name) == raced_.end()) {
           found.insert(base->name);

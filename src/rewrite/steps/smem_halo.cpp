@@ -120,7 +120,7 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
   static Result<StagedBox> stage(const source::KernelParameter& parameter, const KernelForm& form,
                                  const NeighbourhoodFinder& finder, const Launch& launch,
                                  const Problem& problem) {
-    if (!parameter.scalar || !source::zero_of(*parameter.scalar)) {
+    if (!parameter.scalar) {
       return refuse("its element type is not supported in tiles");
     }
     auto box = finder.find(parameter.name);

@@ -344,9 +344,10 @@ class BlockSerialiser {
 Result<KernelState> lonely_blocks(const KernelAnalysis& kernel) {
   auto launch = kernel.launch();
   if (!launch) return launch.error();
-  if (Status status = require_block_a_row(kernel, **launch); !status) return status.error();
   auto form = kernel.single_exit();
   if (!form) return form.error();
+  if (Status status = require_block_a_row(kernel, **form, **launch); !status)
+    return status.error();
   BlockSerialiser serialiser(**form, (*launch)->block, kernel.problem().assume.noalias);
   auto body = serialiser.run();
   if (!body) return body.error();

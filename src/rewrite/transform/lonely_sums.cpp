@@ -50,13 +50,6 @@ int uses_of(const std::string& name, const Block& body) {
   return uses;
 }
 
-bool is_zero(const ExprPtr& value) {
-  if (const auto* cast = as<source::Cast>(value)) return is_zero(cast->operand);
-  if (source::is_number(value, 0)) return true;
-  const auto* floating = as<source::FloatingLiteral>(value);
-  return floating != nullptr && floating->spelling.find_first_not_of("0.fFlL") == std::string::npos;
-}
-
 // The type of what the atomic adds to; nothing where that is not known.
 std::optional<ScalarType> type_of_target(const ExprPtr& target, const Kernel& kernel) {
   std::optional<ScalarType> result;
@@ -236,9 +229,9 @@ class SumOpener {
     // Parts that are added in another type than the sum has would be other parts.
     scalar_ = declaration.variable.scalar;
     if (!scalar_ || type_of_target(target_, kernel_) != scalar_) return false;
-    if (declaration.value && !is_zero(declaration.value)) {
+    if (declaration.value && !source::is_zero(declaration.value)) {
       const auto* choice = as<source::Conditional>(declaration.value);
-      if (choice == nullptr || !is_zero(choice->otherwise) || found + 1 != body_.end())
+      if (choice == nullptr || !source::is_zero(choice->otherwise) || found + 1 != body_.end())
         return false;
       if (!is_of_sum(choice->then)) return false;
       once_ = source::branch(choice->condition, {add(choice->then)});
@@ -250,7 +243,7 @@ class SumOpener {
   StmtPtr add(const ExprPtr& value) const {
     // Nothing is nothing to add.
     const auto* choice = as<source::Conditional>(value);
-    if (choice != nullptr && is_zero(choice->otherwise))
+    if (choice != nullptr && source::is_zero(choice->otherwise))
       return source::branch(choice->condition, {add(choice->then)});
     const StmtPtr added = source::evaluate(source::call("atomicAdd", {target_, value}));
     return guard_ ? source::branch(guard_, {added}) : added;
@@ -321,7 +314,7 @@ class SumOpener {
       return add(value);
     }
     const bool sets = assigned.op == AssignmentOperator::assign && is_zero_ && !is_repeated;
-    if (sets && is_zero(assigned.value)) return source::scope({});
+    if (sets && source::is_zero(assigned.value)) return source::scope({});
     if (sets && is_of_sum(assigned.value)) {
       is_zero_ = false;
       return add(assigned.value);

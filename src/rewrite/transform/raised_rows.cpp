@@ -3,6 +3,8 @@
 #include "rewrite/analysis/block_row.h"
 #include "rewrite/analysis/dealt_loop.h"
 #include "rewrite/analysis/reduction_loop.h"
+#include "rewrite/transform/copy_propagation.h"
+#include "rewrite/transform/exchanges_as_trees.h"
 #include "rewrite/transform/row_launch.h"
 #include "rewrite/transform/row_parts.h"
 #include "source/build.h"
@@ -342,15 +344,21 @@ class RowRaiser {
 Result<KernelState> raised_rows(const KernelAnalysis& kernel) {
   auto launch = kernel.launch();
   if (!launch) return launch.error();
-  if (Status status = require_block_a_row(kernel, **launch); !status) return status.error();
-  auto form = kernel.single_exit();
-  if (!form) return form.error();
-  RowRaiser raiser(**form, (*launch)->block);
+  auto single = kernel.single_exit();
+  if (!single) return single.error();
+  const KernelForm* form = *single;
+  std::optional<KernelForm> trees;
+  if (auto written = with_exchanges_as_trees(*form, (*launch)->block))
+    form = &trees.emplace(std::move(*written));
+  if (Status status = require_block_a_row(kernel, *form, **launch); !status) return status.error();
+  RowRaiser raiser(*form, (*launch)->block);
   auto body = raiser.raise();
   if (!body) return body.error();
   if (Status status = permit_reordering(raiser.reductions(), kernel.problem()); !status)
     return status.error();
-  KernelState result = with_thread_a_row(kernel, **form, *body);
+  source::Kernel raised = form->kernel;
+  raised.body = std::move(*body);
+  KernelState result = with_thread_a_row(kernel, *form, with_copies_propagated(raised));
   if (any_rounds(raiser.reductions())) rely_on(result, kReordersSums);
   return result;
 }

@@ -251,7 +251,7 @@ ExprPtr WindowCode::on_tiles(const ExprPtr& expr) const {
   return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
     if (const auto* choice = as<source::Conditional>(node)) {
       // The tile holds the zero.
-      const ExprPtr& value = is_zero(choice->otherwise) ? choice->then : choice->otherwise;
+      const ExprPtr& value = source::is_zero(choice->otherwise) ? choice->then : choice->otherwise;
       const auto* base = source::base_variable(*value);
       const bool is_staged = base != nullptr && source::is<source::Subscript>(value) &&
                              plan_.array(base->name) != nullptr;

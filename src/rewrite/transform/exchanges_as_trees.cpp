@@ -1,0 +1,382 @@
+#include "rewrite/transform/exchanges_as_trees.h"
+
+#include "rewrite/analysis/lockstep.h"
+#include "rewrite/transform/names.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regraph::rewrite {
+
+using source::as;
+using source::Assignment;
+using source::AssignmentOperator;
+using source::Block;
+using source::Branch;
+using source::Declaration;
+using source::Expr;
+using source::ExprPtr;
+using source::Stmt;
+using source::StmtPtr;
+using source::Subscript;
+using source::VariableReference;
+
+namespace {
+
+ExprPtr thread_index() {
+  return source::builtin("threadIdx.x");
+}
+
+// A total, and the threads that have it.
+struct Total {
+  std::string root;  // the variable that it puts together
+  Combination by;
+  ThreadSet threads;
+};
+
+class ExchangeReplacer {
+ public:
+  ExchangeReplacer(const KernelForm& form, std::uint32_t threads)
+      : kernel_(form.kernel), analysis_(form.analysis), threads_(threads), names_(form.kernel) {}
+
+  std::optional<source::Kernel> run() {
+    source::Kernel result = kernel_;
+    result.body = visit(kernel_.body);
+    if (trees_ == 0) return std::nullopt;
+    result.body.insert(result.body.begin(), slots_.begin(), slots_.end());
+    if (!drop_arrays(result.body)) return std::nullopt;
+    return result;
+  }
+
+ private:
+  // What all threads come by.
+  Block visit(const Block& block) {
+    Block result;
+    for (std::size_t at = 0; at < block.size(); ++at) {
+      if (const std::size_t end = replace_from(block, at, result); end > at) {
+        at = end - 1;
+        continue;
+      }
+      const StmtPtr& stmt = block[at];
+      const bool is_compound = source::is<source::ForLoop>(stmt) || source::is<Branch>(stmt) ||
+                               source::is<source::Scope>(stmt);
+      result.push_back(is_compound ? source::with_blocks(stmt, visit(body_of(*stmt)),
+                                                         visit(otherwise_of(*stmt)))
+                                   : with_known_elements(stmt));
+    }
+    return result;
+  }
+
+  // Replaces the exchange that begins at a statement; where it ends, `first` where there is none.
+  std::size_t replace_from(const Block& block, std::size_t first, Block& out) {
+    if (!may_begin(*block[first])) return first;
+    Lockstep machine(analysis_, threads_);
+    std::optional<Lockstep> behind;
+    std::size_t end = first;
+    for (std::size_t at = first; at < block.size(); ++at) {
+      const int before = machine.exchanges();
+      if (!machine.run(block[at])) break;
+      if (machine.exchanges() == before) continue;
+      end = at + 1;
+      behind = machine;
+    }
+    if (end == first) return first;
+    const Block gone(block.begin() + static_cast<std::ptrdiff_t>(first),
+                     block.begin() + static_cast<std::ptrdiff_t>(end));
+    std::map<std::string, Total> totals;
+    Block kept;
+    for (const auto& [name, values] : behind->variables()) {
+      const bool is_used = uses(kernel_.body, name) > uses(gone, name);
+      if (!is_used) continue;
+      if (const auto total = total_of(values); total && is_read_by(name, *total, gone, *behind)) {
+        totals.emplace(name, *total);
+      } else if (!is_number_alone(values, name, gone)) {
+        return first;
+      }
+    }
+    std::map<std::string, std::map<std::int64_t, Total>> elements;
+    for (const auto& [array, values] : behind->arrays()) {
+      touched_.insert(array);
+      for (const auto& [at, value] : values) {
+        if (const auto total = total_of({value}); total) elements[array].emplace(at, *total);
+      }
+    }
+    if (totals.empty() && elements.empty()) return first;
+    for (const StmtPtr& stmt : gone) {
+      const auto* declared = as<Declaration>(stmt);
+      const bool stays = declared != nullptr && !totals.contains(declared->variable.name) &&
+                         declared->value && uses(kernel_.body, declared->variable.name) >
+                                                uses(gone, declared->variable.name);
+      if (stays) out.push_back(stmt);
+    }
+    write(totals, elements, gone, out);
+    return end;
+  }
+
+  static bool may_begin(const Stmt& stmt) {
+    bool found = false;
+    source::walk_expressions(Block{StmtPtr(StmtPtr(), &stmt)}, [&](const Expr& expr) {
+      const auto* call = as<source::Call>(expr);
+      found = found || (call != nullptr && call->function.starts_with("__shfl_"));
+    });
+    return found;
+  }
+
+  static int uses(const Block& block, const std::string& name) {
+    int count = 0;
+    source::walk_expressions(
+        block, [&](const Expr& expr) { count += source::is_named(expr, name) ? 1 : 0; });
+    return count;
+  }
+
+  // The total of all threads, if some of them have it.
+  std::optional<Total> total_of(const std::vector<LockstepValue>& values) const {
+    const ThreadSet all = Lockstep(analysis_, threads_).all();
+    std::optional<Total> total;
+    for (std::size_t thread = 0; thread < values.size(); ++thread) {
+      const LockstepValue& value = values[thread];
+      if (value.kind != LockstepValue::Kind::threads || value.threads != all || value.by.is_none())
+        continue;
+      if (!total) total = Total{value.variable, value.by, {}};
+      if (total->root != value.variable || !(total->by == value.by)) return std::nullopt;
+      total->threads.set(thread);
+    }
+    return total;
+  }
+
+  // Whether threads read the variable, and what it is copied to, only where they have the total.
+  bool is_read_by(const std::string& name, const Total& total, const Block& gone,
+                  const Lockstep& machine) const {
+    std::set<const Stmt*> skipped;
+    for (const StmtPtr& stmt : gone)
+      skipped.insert(stmt.get());
+    std::vector<std::string> names = {name};
+    for (std::size_t at = 0; at < names.size(); ++at) {
+      if (!is_read_by(kernel_.body, names[at], total.threads, machine.all(), skipped, machine,
+                      names))
+        return false;
+    }
+    return true;
+  }
+
+  bool is_read_by(const Block& block, const std::string& name, const ThreadSet& allowed,
+                  const ThreadSet& active, const std::set<const Stmt*>& skipped,
+                  const Lockstep& machine, std::vector<std::string>& names) const {
+    for (const StmtPtr& stmt : block) {
+      if (skipped.contains(stmt.get()) || uses({stmt}, name) == 0) continue;
+      const auto* declared = as<Declaration>(stmt);
+      const bool is_copy = declared != nullptr && source::is_named(declared->value, name) &&
+                           analysis_.is_single_definition(declared->variable.name);
+      if (is_copy) {
+        names.push_back(declared->variable.name);
+        continue;
+      }
+      const auto* choice = as<Branch>(stmt);
+      if (choice != nullptr) {
+        const auto yes = machine.where(choice->condition, active);
+        const ThreadSet no = yes ? active & ~*yes : active;
+        const bool asks = source::variables_of(choice->condition).contains(name);
+        if ((asks && (active & ~allowed).any()) ||
+            !is_read_by(choice->body, name, allowed, yes.value_or(active), skipped, machine,
+                        names) ||
+            !is_read_by(choice->otherwise, name, allowed, no, skipped, machine, names)) {
+          return false;
+        }
+        continue;
+      }
+      const bool is_compound = source::is<source::ForLoop>(stmt) || source::is<source::Scope>(stmt);
+      if (!is_compound) {
+        // What the variable is set to, nobody reads.
+        const auto* set = as<Assignment>(stmt);
+        const bool is_set = set != nullptr && set->op == AssignmentOperator::assign &&
+                            source::is_named(set->target, name) &&
+                            !source::variables_of(set->value).contains(name);
+        if (!is_set && (active & ~allowed).any()) return false;
+        continue;
+      }
+      const int inside = uses(body_of(*stmt), name);
+      if (uses({stmt}, name) > inside && (active & ~allowed).any()) return false;
+      if (!is_read_by(body_of(*stmt), name, allowed, active, skipped, machine, names)) return false;
+    }
+    return true;
+  }
+
+  // Whether the exchange only declares the variable, as a number: `int lane = threadIdx.x % 32`.
+  static bool is_number_alone(const std::vector<LockstepValue>& values, const std::string& name,
+                              const Block& gone) {
+    const bool are_numbers = std::ranges::all_of(values, [](const LockstepValue& value) {
+      return value.kind == LockstepValue::Kind::number;
+    });
+    int sets = 0;
+    bool is_declared = false;
+    for (const StmtPtr& stmt : gone) {
+      const auto* declared = as<Declaration>(stmt);
+      is_declared = is_declared || (declared != nullptr && declared->variable.name == name);
+    }
+    source::walk(gone, [&](const Stmt& stmt) {
+      sets += source::is_named(target_of(stmt), name) ? 1 : 0;
+    });
+    return are_numbers && is_declared && sets == 0;
+  }
+
+  void write(const std::map<std::string, Total>& totals,
+             const std::map<std::string, std::map<std::int64_t, Total>>& elements,
+             const Block& gone, Block& out) {
+    std::vector<std::pair<Total, std::string>> made;
+    const auto result_of = [&](const Total& total) {
+      for (const auto& [other, name] : made)
+        if (other.root == total.root && other.by == total.by) return name;
+      made.emplace_back(total, write_tree(total, out));
+      return made.back().second;
+    };
+    // All roots go into their trees before any of them is set.
+    for (const auto& [name, total] : totals)
+      (void)result_of(total);
+    for (const auto& [array, values] : elements) {
+      for (const auto& [at, total] : values)
+        known_[array][at] = result_of(total);
+    }
+    for (const auto& [name, total] : totals) {
+      const source::Variable& variable = *analysis_.local(name);
+      const ExprPtr value = source::variable(result_of(total), variable.scalar);
+      const bool is_declared = std::ranges::any_of(gone, [&](const StmtPtr& stmt) {
+        const auto* declared = as<Declaration>(stmt);
+        return declared != nullptr && declared->variable.name == name;
+      });
+      out.push_back(is_declared
+                        ? source::declare(variable, value)
+                        : source::assign(source::variable(name, variable.scalar), value));
+    }
+  }
+
+  // The variable that holds what the tree comes to.
+  std::string write_tree(const Total& total, Block& out) {
+    ++trees_;
+    const source::Variable& root = *analysis_.local(total.root);
+    source::Variable slots = source::local_variable(names_.fresh(total.root + "_slots"), root.type,
+                                                    root.scalar, {std::int64_t{threads_}});
+    slots.storage = source::Storage::shared;
+    slots_.push_back(source::declare(slots, nullptr));
+    const auto slot = [&](ExprPtr at) {
+      return source::with_type(
+          source::element(source::variable(slots.name, std::nullopt), {std::move(at)}),
+          root.scalar);
+    };
+    const std::string stride = names_.fresh("stride");
+    const ExprPtr own = slot(thread_index());
+    const ExprPtr other = slot(source::add(thread_index(), source::variable(stride)));
+    const StmtPtr round =
+        total.by.op ? source::assign(own, *total.by.op, other)
+                    : source::assign(own, source::with_type(
+                                              source::call(total.by.function, {own, other}),
+                                              root.scalar));
+    out.push_back(source::assign(own, source::variable(total.root, root.scalar)));
+    out.push_back(source::barrier());
+    out.push_back(source::loop(
+        source::declare_integer(stride, source::integer(std::int64_t{threads_} / 2), false),
+        source::binary(source::BinaryOperator::greater, source::variable(stride),
+                       source::integer(0)),
+        source::assign(source::variable(stride), AssignmentOperator::divide, source::integer(2)),
+        {source::branch(source::less(thread_index(), source::variable(stride)), {round}),
+         source::barrier()}));
+    const std::string result = names_.fresh(total.root + "_total");
+    out.push_back(source::declare(source::local_variable(result, root.type, root.scalar),
+                                  slot(source::integer(0))));
+    return result;
+  }
+
+  // Elements that exchanges left totals in, as the totals, until something else is put into the
+  // array.
+  StmtPtr with_known_elements(const StmtPtr& stmt) {
+    const auto* target = as<Subscript>(target_of(*stmt));
+    const auto* written = target != nullptr ? as<VariableReference>(target->base) : nullptr;
+    if (known_.empty()) return stmt;
+    Block result = source::rewrite_expressions(
+        {stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          const auto* element = as<Subscript>(expr);
+          const auto* array =
+              element != nullptr ? as<VariableReference>(element->base) : nullptr;
+          const auto* at = element != nullptr ? as<source::IntegerLiteral>(element->index) : nullptr;
+          if (array == nullptr || at == nullptr || expr == target_of(*stmt)) return std::nullopt;
+          const auto known = known_.find(array->name);
+          if (known == known_.end() || !known->second.contains(at->value)) return std::nullopt;
+          return source::variable(known->second.at(at->value), expr->type);
+        });
+    if (written != nullptr) known_.erase(written->name);
+    return result.front();
+  }
+
+  // Arrays that only exchanges used go; of others each element that is used is a variable of the
+  // block. False where an element is not known.
+  bool drop_arrays(Block& body) const {
+    for (const std::string& array : touched_) {
+      if (uses(body, array) == 0) {
+        body = source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+          const auto* declared = as<Declaration>(stmt);
+          const bool goes = declared != nullptr && declared->variable.name == array;
+          return goes ? std::optional(Block()) : std::nullopt;
+        });
+      } else if (!split_array(body, array)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool split_array(Block& body, const std::string& array) const {
+    const source::Variable& whole = *analysis_.local(array);
+    std::map<std::int64_t, std::string> names;
+    int known = 0;
+    Names fresh = names_;
+    Block result =
+        source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          const auto* element = as<Subscript>(expr);
+          const auto* at = element != nullptr ? as<source::IntegerLiteral>(element->index) : nullptr;
+          if (at == nullptr || !source::is_named(element->base, array)) return std::nullopt;
+          ++known;
+          auto& name = names[at->value];
+          if (name.empty()) name = fresh.fresh(array + "_" + std::to_string(at->value));
+          return source::variable(name, expr->type);
+        });
+    if (known != uses(body, array)) return false;
+    body = source::rewrite_statements(result, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto* declared = as<Declaration>(stmt);
+      if (declared == nullptr || declared->variable.name != array) return std::nullopt;
+      Block elements;
+      for (const auto& [at, name] : names) {
+        source::Variable one = source::local_variable(name, whole.type, whole.scalar);
+        one.storage = source::Storage::shared;
+        elements.push_back(source::declare(std::move(one), nullptr));
+      }
+      return elements;
+    });
+    return true;
+  }
+
+  const source::Kernel& kernel_;
+  const source::Analysis& analysis_;
+  const std::uint32_t threads_;
+  Names names_;
+  Block slots_;                    // declarations
+  std::set<std::string> touched_;  // arrays that exchanges went through
+  std::map<std::string, std::map<std::int64_t, std::string>> known_;  // totals in arrays
+  int trees_ = 0;
+};
+
+}  // namespace
+
+std::optional<source::Kernel> with_exchanges_as_trees(const KernelForm& form, const Dim3& block) {
+  const bool is_row = block.y == 1 && block.z == 1 && block.x > 1 &&
+                      block.x <= kMostLockstepThreads && (block.x & (block.x - 1)) == 0;
+  if (!is_row || !form.analysis.uses_warp_intrinsics()) return std::nullopt;
+  return ExchangeReplacer(form, block.x).run();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,167 @@
+// Kernels as production code writes them: half types, blocks that work together on a row by shuffles,
+// cooperative groups and cub.
+#include "rewrite/sample_kernels.h"
+
+namespace regraph::test {
+
+std::vector<SampleKernel> production_kernels() {
+  return {
+      {"half_reversed_tiles", R"~(
+#include <cuda_fp16.h>
+__global__ void reversed(half* d, const half* s, int n) {
+  __shared__ half t[64];
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  if (i < n) t[threadIdx.x] = s[i];
+  __syncthreads();
+  if (i < n) d[i] = t[threadIdx.x & ~1];
+})~",
+       R"~(
+sizes: {n: 1048576}
+args: {d: {dir: out, shape: [n]}, s: {dir: in, shape: [n]}}
+launch: {block: 64, grid: "cdiv(n, bx)"}
+tests: [{n: 1000}, {n: 64}, {n: 1}]
+)~"},
+      {"bfloat16_border", R"~(
+#include <cuda_bf16.h>
+__global__ void border(__nv_bfloat16* to, const __nv_bfloat16* from, int w, int h) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < w && y < h) {
+    if (x == 0 || x == w - 1 || y == 0 || y == h - 1) to[x * h + y] = from[x * h + y];
+  }
+})~",
+       R"~(
+sizes: {w: 2048, h: 2048}
+args: {to: {dir: inout, shape: [w, h]}, from: {dir: in, shape: [w, h]}}
+launch: {block: [16, 16], grid: ["cdiv(w, bx)", "cdiv(h, by)"]}
+tests: [{w: 33, h: 20}, {w: 16, h: 16}, {w: 1, h: 3}]
+)~"},
+      {"shuffled_layer_norm", R"~(
+__inline__ __device__ float warp_sum(float v) {
+#pragma unroll
+  for (int mask = 16; mask > 0; mask >>= 1) v += __shfl_xor_sync(0xffffffff, v, mask, 32);
+  return v;
+}
+__inline__ __device__ float block_sum(float v) {
+  static __shared__ float parts[32];
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  v = warp_sum(v);
+  if (lane == 0) parts[warp] = v;
+  __syncthreads();
+  v = threadIdx.x < blockDim.x / 32.f ? parts[lane] : 0.0f;
+  return warp_sum(v);
+}
+__global__ void norm(float* out, const float* in, const float* gain, float eps, int width) {
+  __shared__ float mean, scale;
+  float sum = 0.0f;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) sum += in[blockIdx.x * width + i];
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) mean = sum / width;
+  __syncthreads();
+  float squares = 0.0f;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) {
+    const float d = in[blockIdx.x * width + i] - mean;
+    squares += d * d;
+  }
+  squares = block_sum(squares);
+  if (threadIdx.x == 0) scale = rsqrtf(squares / width + eps);
+  __syncthreads();
+  for (int i = threadIdx.x; i < width; i += blockDim.x)
+    out[blockIdx.x * width + i] = (in[blockIdx.x * width + i] - mean) * scale * gain[i];
+})~",
+       R"~(
+sizes: {rows: 4096, width: 1024}
+args:
+  out: {dir: out, shape: [rows, width]}
+  in: {dir: in, shape: [rows, width]}
+  gain: {dir: in, shape: [width]}
+  eps: 0.001
+launch: {block: 128, grid: rows}
+tests: [{rows: 3, width: 300}, {rows: 2, width: 64}, {rows: 1, width: 129}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      {"cub_root_mean_square", R"~(
+#include <cub/block/block_reduce.cuh>
+#include <cuda_bf16.h>
+__global__ void rms(__nv_bfloat16* y, const __nv_bfloat16* x, const __nv_bfloat16* w, float eps,
+                    int width) {
+  using Reduce = cub::BlockReduce<float, 128>;
+  __shared__ typename Reduce::TempStorage storage;
+  __shared__ float scale;
+  float sum = 0.0f;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) {
+    float v = x[(long)blockIdx.x * width + i];
+    sum += v * v;
+  }
+  sum = Reduce(storage).Sum(sum);
+  if (threadIdx.x == 0) scale = rsqrtf(sum / width + eps);
+  __syncthreads();
+  for (int i = threadIdx.x; i < width; i += blockDim.x) {
+    const long at = (long)blockIdx.x * width + i;
+    y[at] = (__nv_bfloat16)((float)x[at] * scale) * w[i];
+  }
+})~",
+       R"~(
+sizes: {rows: 4096, width: 1024}
+args:
+  y: {dir: out, shape: [rows, width]}
+  x: {dir: in, shape: [rows, width]}
+  w: {dir: in, shape: [width]}
+  eps: 0.001
+launch: {block: 128, grid: rows}
+tests: [{rows: 3, width: 300}, {rows: 2, width: 64}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      {"group_row_maximum", R"~(
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void largest(float* y, const float* x, int width) {
+  cg::thread_block block = cg::this_thread_block();
+  __shared__ float part[128];
+  float best = -INFINITY;
+  for (int c = block.thread_rank(); c < width; c += block.size())
+    best = fmaxf(best, x[blockIdx.x * width + c]);
+  part[block.thread_rank()] = best;
+  block.sync();
+  for (int d = 64; d > 0; d /= 2) {
+    if (block.thread_rank() < d)
+      part[block.thread_rank()] = fmaxf(part[block.thread_rank()], part[block.thread_rank() + d]);
+    block.sync();
+  }
+  if (block.thread_rank() == 0) y[blockIdx.x] = part[0];
+})~",
+       R"~(
+sizes: {rows: 4096, width: 1024}
+args: {y: {dir: out, shape: [rows]}, x: {dir: in, shape: [rows, width]}}
+launch: {block: 128, grid: rows}
+tests: [{rows: 3, width: 300}, {rows: 2, width: 64}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      {"activation_by_mode", R"~(
+#include <cuda_fp16.h>
+__global__ void activate(half* y, const half* x, int mode, int n) {
+  using value_t = float;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) goto end;
+  {
+    value_t v = x[i];
+    switch (mode) {
+      case 0: v = fmaxf(v, 0.0f); break;
+      case 1:
+      case 2: v = v * 2.0f; break;
+      default: v = -v;
+    }
+    y[i] = v;
+  }
+end:
+  return;
+})~",
+       R"~(
+sizes: {n: 1048576, mode: 1}
+args: {y: {dir: out, shape: [n]}, x: {dir: in, shape: [n]}}
+launch: {block: 128, grid: "cdiv(n, bx)"}
+tests: [{n: 1000, mode: 0}, {n: 257, mode: 2}, {n: 5, mode: 7}]
+)~"},
+  };
+}
+
+}  // namespace regraph::test

@@ -1,0 +1,119 @@
+// Steps on kernels as production code writes them: half types, shuffles, cooperative groups, cub.
+#include "rewrite/step_checks.h"
+#include "source/build.h"
+#include "source/missing_operand.h"
+
+namespace regraph::test {
+namespace {
+
+Application rows(const char* threads, const char* width = "1") {
+  return {"row_kernel", {{"threads", threads}, {"rows", "1"}, {"width", width}}};
+}
+
+// A tile of half type that is filled under a guard alone once ended the program.
+TEST(HalfTiles, GoAndComeBack) {
+  const auto kernel = sample("half_reversed_tiles");
+  ASSERT_NE(kernel, nullptr);
+  expect_correct(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
+  expect_correct(*kernel, {{"untile", {}}});
+  const auto border = sample("bfloat16_border");
+  ASSERT_NE(border, nullptr);
+  const auto staged = expect_correct(*border, {{"smem_transpose", {}}});
+  // Zeros of the type itself: a conversion would be a lower precision than the original's.
+  const std::string text = source::print(staged.unit);
+  EXPECT_EQ(text.find("(__nv_bfloat16)0.0f"), std::string::npos) << text;
+}
+
+TEST(BlockExchanges, ByShufflesAreRowsOfAThread) {
+  const auto kernel = sample("shuffled_layer_norm");
+  ASSERT_NE(kernel, nullptr);
+  const auto state = expect_correct(*kernel, {rows("64")});
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("const float mean = sum / width;"), std::string::npos) << text;
+  expect_correct(*kernel, {rows("256", "4")});
+}
+
+TEST(BlockExchanges, OfLibrariesAreRowsOfAThread) {
+  for (const char* name : {"cub_root_mean_square", "group_row_maximum"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    expect_correct(*kernel, {rows("64")});
+    expect_correct(*kernel, {rows("256")});
+  }
+}
+
+Result<std::unique_ptr<KernelCase>> sum_of_rows(const std::string& exchange) {
+  return KernelCase::make(
+      "__global__ void f(float* y, const float* x, int n) {\n  __shared__ float parts[32];\n"
+      "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n  float s = 0.0f;\n"
+      "  for (int i = threadIdx.x; i < n; i += blockDim.x) s += x[blockIdx.x * n + i];\n" +
+          exchange + "}",
+      "sizes: {rows: 64, n: 512}\nargs: {y: {dir: inout, shape: [rows, 128]}, x: {dir: in, shape: [rows, "
+      "n]}}\nlaunch: {block: 128, grid: rows}\ntests: [{rows: 3, n: 300}, {rows: 1, n: 31}]\n");
+}
+
+TEST(BlockExchanges, AreSeenHoweverTheyAreWritten) {
+  for (const char* exchange : {
+           // Down the lanes, then by the first warp.
+           "for (int d = 16; d > 0; d /= 2) s += __shfl_down_sync(~0u, s, d);\n"
+           "if (lane == 0) parts[warp] = s;\n__syncthreads();\n"
+           "if (warp == 0) { s = lane < 4 ? parts[lane] : 0.0f;\n"
+           "for (int d = 16; d > 0; d /= 2) s += __shfl_down_sync(~0u, s, d);\n"
+           "if (lane == 0) y[blockIdx.x * 128] = s; }\n",
+           // Written out, and added up by one thread.
+           "s += __shfl_xor_sync(~0u, s, 16); s += __shfl_xor_sync(~0u, s, 8);\n"
+           "s += __shfl_xor_sync(~0u, s, 4); s += __shfl_xor_sync(~0u, s, 2);\n"
+           "s += __shfl_xor_sync(~0u, s, 1);\nif (lane == 5) parts[warp] = s;\n__syncthreads();\n"
+           "float t = parts[0]; for (int w = 1; w < 4; ++w) t += parts[w];\n"
+           "if (threadIdx.x == 0) y[blockIdx.x * 128] = t;\n",
+       }) {
+    auto kernel = sum_of_rows(exchange);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_correct(**kernel, {rows("64")});
+  }
+}
+
+TEST(BlockExchanges, ThatLeaveSomethingElseStay) {
+  const auto expect_refused = [](const char* exchange) {
+    auto kernel = sum_of_rows(exchange);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    const auto state = (*kernel)->apply((*kernel)->original(), "row_kernel",
+                                        {{"threads", "64"}, {"rows", "1"}, {"width", "1"}});
+    ASSERT_FALSE(state.ok()) << exchange;
+    EXPECT_EQ(state.error().code, ErrorCode::refused) << state.error().message;
+  };
+  // The sum of each warp, and what lanes get that have no partner.
+  expect_refused(
+      "for (int d = 16; d > 0; d /= 2) s += __shfl_xor_sync(~0u, s, d);\n"
+      "if (lane == 0) y[blockIdx.x * 128 + warp] = s;\n");
+  expect_refused(
+      "for (int d = 16; d > 0; d /= 2) s += __shfl_down_sync(~0u, s, d);\n"
+      "if (lane == 0) parts[warp] = s;\n__syncthreads();\n"
+      "s = lane < 4 ? parts[lane] : 0.0f;\n"
+      "for (int d = 2; d > 0; d /= 2) s += __shfl_down_sync(~0u, s, d);\n"
+      "if (threadIdx.x < 128) y[blockIdx.x * 128] = s;\n");
+  // One warp is left out.
+  expect_refused(
+      "for (int d = 16; d > 0; d /= 2) s += __shfl_xor_sync(~0u, s, d);\n"
+      "if (lane == 0) parts[warp] = s;\n__syncthreads();\n"
+      "float t = parts[0]; for (int w = 1; w < 3; ++w) t += parts[w];\n"
+      "if (threadIdx.x == 0) y[blockIdx.x * 128] = t;\n");
+}
+
+// Whoever builds a node of an operand that is none refuses a step; the program goes on.
+TEST(MissingOperand, IsAnErrorAtTheRewritersBorder) {
+  EXPECT_THROW((void)source::add(source::integer(1), nullptr), source::MissingOperand);
+  EXPECT_THROW((void)source::assign(source::variable("x"), nullptr), source::MissingOperand);
+  EXPECT_THROW((void)source::call("f", {nullptr}), source::MissingOperand);
+  EXPECT_THROW((void)source::scope({nullptr}), source::MissingOperand);
+  const Status status = source::without_missing_operands(
+      []() -> Status { return source::add(nullptr, nullptr) ? Status() : Status(); });
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::internal);
+  for (int type = 0; type <= static_cast<int>(ScalarType::f64); ++type)
+    EXPECT_NE(source::zero_of(static_cast<ScalarType>(type)), nullptr);
+}
+
+}  // namespace
+}  // namespace regraph::test
