@@ -188,6 +188,13 @@ void Analysis::follow_pointers() {
   }
 }
 
+namespace {
+
+// Definitions within definitions: each takes some of the stack.
+constexpr int kMostDefinitions = 1000;
+
+}  // namespace
+
 std::optional<Polynomial> Analysis::symbol(const std::string& name) const {
   if (name.find('.') != std::string::npos) return Polynomial::symbol(name);
   const auto parameter = parameters_.find(name);
@@ -202,8 +209,18 @@ std::optional<Polynomial> Analysis::symbol(const std::string& name) const {
   }
   const ExprPtr value = definition(name);
   if (!value) return std::nullopt;
-  return to_polynomial_with_quotients(value,
-                                      [this](const std::string& inner) { return symbol(inner); });
+  // Each name once: of a chain of definitions that use two earlier ones each there are more ways
+  // through than can be gone.
+  if (const auto known = known_symbols_.find(name); known != known_symbols_.end())
+    return known->second;
+  const auto& scalar = locals_.at(name).scalar;
+  if ((scalar && is_floating(*scalar)) || depth_ >= kMostDefinitions) return std::nullopt;
+  ++depth_;
+  auto result = to_polynomial_with_quotients(
+      value, [this](const std::string& inner) { return symbol(inner); });
+  --depth_;
+  known_symbols_.emplace(name, result);
+  return result;
 }
 
 // Whether a value is made of integer parameters and positive numbers by + * and /: the same for all
@@ -211,10 +228,9 @@ std::optional<Polynomial> Analysis::symbol(const std::string& name) const {
 bool Analysis::is_made_of_sizes(const ExprPtr& value) const {
   bool result = true;
   walk(value, [&](const Expr& part) {
+    if (!result) return;
     if (const auto* variable = as<VariableReference>(part)) {
-      const ExprPtr inner = definition(variable->name);
-      const bool is_size = parameters_.contains(variable->name) && symbol(variable->name);
-      result = result && (is_size || (inner && is_made_of_sizes(inner)));
+      result = is_made_of_sizes(variable->name);
       return;
     }
     const auto* literal = as<IntegerLiteral>(part);
@@ -232,6 +248,19 @@ bool Analysis::is_made_of_sizes(const ExprPtr& value) const {
 
 // As symbol(); names that the kernel's own block gives to values of sizes that are no polynomials
 // stand for themselves.
+bool Analysis::is_made_of_sizes(const std::string& name) const {
+  if (parameters_.contains(name) && symbol(name)) return true;
+  const ExprPtr value = definition(name);
+  if (!value) return false;
+  if (const auto known = known_sizes_.find(name); known != known_sizes_.end())
+    return known->second;
+  if (depth_ >= kMostDefinitions) return false;
+  ++depth_;
+  const bool result = is_made_of_sizes(value);
+  --depth_;
+  return known_sizes_[name] = result;
+}
+
 std::optional<Polynomial> Analysis::symbol_or_size(const std::string& name) const {
   if (auto known = without_quotients(symbol(name))) return known;
   const ExprPtr value = definition(name);

@@ -14,6 +14,7 @@
 
 namespace regraph::source {
 
+// Not thread-safe: what was worked out once is kept.
 class Analysis {
  public:
   explicit Analysis(const Kernel& kernel);
@@ -71,6 +72,7 @@ class Analysis {
   [[nodiscard]] std::optional<Polynomial> symbol(const std::string& name) const;
   [[nodiscard]] std::optional<Polynomial> symbol_or_size(const std::string& name) const;
   [[nodiscard]] bool is_made_of_sizes(const ExprPtr& value) const;
+  [[nodiscard]] bool is_made_of_sizes(const std::string& name) const;
   // Adds to what is written what pointers that are written through were made of.
   void follow_pointers();
   // Whether the element is of an array in registers, or in shared memory too.
@@ -90,6 +92,10 @@ class Analysis {
   std::set<std::string> boundless_calls_;
   std::set<std::string> calls_with_threads_;
   std::map<std::string, std::set<std::string>> leads_to_;  // local pointer -> what it was made of
+  // What was worked out of definitions so far.
+  mutable std::map<std::string, std::optional<Polynomial>> known_symbols_;
+  mutable std::map<std::string, bool> known_sizes_;
+  mutable int depth_ = 0;  // of definitions that are being followed
   std::optional<std::string> opaque_;
   bool uses_warp_intrinsics_ = false;
   bool has_barrier_ = false;

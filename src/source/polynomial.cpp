@@ -220,8 +220,25 @@ std::optional<Polynomial> masked(const Polynomial& dividend, std::int64_t mask) 
   return high ? std::optional(dividend - Polynomial(mask + 1) * *high) : std::nullopt;
 }
 
+std::size_t degree(const Polynomial& polynomial) {
+  std::size_t result = 0;
+  for (const auto& [monomial, factor] : polynomial.terms())
+    result = std::max(result, monomial.size());
+  return result;
+}
+
+// Products of sums of sums, and powers of powers, are no index that anybody asks about, and may be
+// larger than memory.
+bool is_too_large(const Polynomial& left, const Polynomial& right) {
+  constexpr std::size_t kMostTerms = 1024;
+  constexpr std::size_t kMostDegree = 16;
+  return left.terms().size() * right.terms().size() > kMostTerms ||
+         degree(left) + degree(right) > kMostDegree;
+}
+
 std::optional<Polynomial> operation(BinaryOperator op, const Polynomial& left,
                                     const Polynomial& right) {
+  if (is_too_large(left, right)) return std::nullopt;
   const auto amount = right.constant();
   switch (op) {
     case BinaryOperator::add:
@@ -308,8 +325,9 @@ std::optional<Polynomial> to_polynomial_with_quotients(const ExprPtr& expr,
   }
   if (const auto* binary = as<Binary>(expr)) {
     const auto left = to_polynomial_with_quotients(binary->left, meaning);
+    if (!left) return std::nullopt;
     const auto right = to_polynomial_with_quotients(binary->right, meaning);
-    return left && right ? operation(binary->op, *left, *right) : std::nullopt;
+    return right ? operation(binary->op, *left, *right) : std::nullopt;
   }
   return std::nullopt;
 }
