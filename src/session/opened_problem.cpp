@@ -99,13 +99,28 @@ class ProblemOpener {
   // A compiler in its sandbox must accept the file before Clang reads it in this process.
   Done accept() {
     if (!missing_.empty()) return {};  // it cannot be compiled yet
-    CompileRequest request = request_for(source_.source);
-    request.want_cubin = false;
-    auto accepted = toolchain_.compiler->compile(request, cancellation_);
+    auto accepted = compiles();
+    constexpr int kMostRounds = 8;
+    for (int round = 0; round < kMostRounds && !accepted; ++round) {
+      if (!declares_what_is_missing(accepted.error())) break;
+      accepted = compiles();
+    }
     if (accepted) return {};
     if (accepted.error().code == ErrorCode::compile && needs_nvcc(accepted.error().message))
       return accept_with_nvcc(accepted.error());
     return compile_failure(accepted.error());
+  }
+
+  Result<CompiledKernel> compiles() {
+    CompileRequest request = request_for(source_.source);
+    request.want_cubin = false;
+    return toolchain_.compiler->compile(request, cancellation_);
+  }
+
+  // Whether the source is another one now, in which names stand that the compiler did not know.
+  bool declares_what_is_missing(const Error& refused) {
+    if (refused.code != ErrorCode::compile || source_.sequential) return false;
+    return declare_undefined(source_, undefined_names(refused.message));
   }
 
   // From here on nvcc compiles everything of this problem: candidates do not try NVRTC first, and
@@ -119,7 +134,7 @@ class ProblemOpener {
     }
     const bool with_headers = !source_.library_source.empty();
     CompileRequest request = request_for(with_headers ? source_.library_source : source_.source);
-    request.kernel = source_.kernel;  // as it is wanted next: once compiled, it is in the cache
+    request.kernel = source_.qualified_kernel;  // as it is wanted next: then it is in the cache
     auto accepted = nvcc->compile(request, cancellation_);
     if (!accepted) {
       if (accepted.error().code != ErrorCode::compile) return compile_failure(accepted.error());
@@ -198,7 +213,7 @@ class ProblemOpener {
                                           const std::vector<std::string>& fixed,
                                           const std::vector<std::string>& wanted) {
     CompileRequest request = request_for(source_.source);
-    request.kernel = source_.kernel;
+    request.kernel = signature.name;
     request.want_cubin = false;
     const auto compiled = toolchain_.compiler->compile(request, cancellation_);
     if (!compiled) return compiled.error();

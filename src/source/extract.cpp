@@ -1,7 +1,10 @@
 #include "source/extract.h"
 
 #include "source/device_text.h"
+#include "source/file_scope_shared.h"
+#include "source/forward_declarations.h"
 #include "source/host_code.h"
+#include "source/kernel_macros.h"
 #include "source/library_headers.h"
 #include "source/namespaces.h"
 #include "source/prelude_notes.h"
@@ -12,6 +15,7 @@
 #include "source/wanted_kernels.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -34,10 +38,15 @@ class Extractor {
       if (declaration.is_kernel() && !declaration.names.empty())
         code_.file_kernels.push_back(declaration.names.front());
     }
+    if (code_.file_kernels.empty()) {
+      if (Status status = require_no_hidden_kernel(); !status) return status.error();
+    }
     auto wanted = wanted_kernels(declarations_, namespaces_, code_.file_kernels, request_.kernels,
                                  request_.file_name);
     if (!wanted) return wanted.error();
     for (WantedKernel& kernel : *wanted) {
+      const auto place = static_cast<std::size_t>(kernel.declaration - declarations_.data());
+      code_.qualified_kernels.push_back(namespaces_[place] + kernel.name);
       code_.kernels.push_back(std::move(kernel.name));
       chosen_.push_back(kernel.declaration);
       wanted_.push_back(std::move(kernel.wanted));
@@ -50,13 +59,20 @@ class Extractor {
       keep_.assign(declarations_.size(), true);
     }
     use_libraries();
-    if (Status status = require_no_textures(); !status) return status.error();
     drop_uses_as_template();
     drop_namesakes();
+    if (Status status = require_no_textures(); !status) return status.error();
+    OwnSharedMemory own = own_shared_memory(source_, tokens_, declarations_, keep_,
+                                            kernel_definitions(), namespaces_);
+    for (std::size_t i = 0; i < declarations_.size(); ++i)
+      keep_[i] = keep_[i] && !own.moved[i];
+    const auto in_front = forward_declarations(source_, tokens_, declarations_, keep_,
+                                               request_.undefined, templates());
     for (std::string& note :
          prelude_notes(source_, tokens_, declarations_, keep_, request_.file_name))
       code_.notes.push_back(std::move(note));
-    write_device_text({source_, tokens_, declarations_, keep_, chosen_, bindings_, headers_},
+    write_device_text({source_, tokens_, declarations_, keep_, chosen_, bindings_, headers_,
+                       own.texts, own.moved, in_front},
                       request_, code_);
     return std::move(code_);
   }
@@ -68,6 +84,33 @@ class Extractor {
 
   [[nodiscard]] std::string at_line(const TopLevelDeclaration& declaration) const {
     return fmt::format("{}:{}: ", request_.file_name, tokens_[declaration.first].line);
+  }
+
+  // A kernel that only a macro knows of, which was not written out.
+  [[nodiscard]] Status require_no_hidden_kernel() const {
+    const std::string_view macro = macro_with_kernel(source_);
+    if (macro.empty()) return {};
+    return fail(ErrorCode::not_found,
+                fmt::format("{}: no __global__ function in this file, and the macro '{}', which "
+                            "makes one, is not used outside of directives; write the kernel out as "
+                            "a function, or give the file that uses the macro",
+                            request_.file_name, macro));
+  }
+
+  // Of the wanted kernels, as they are written.
+  [[nodiscard]] std::vector<const TopLevelDeclaration*> kernel_definitions() const {
+    std::vector<const TopLevelDeclaration*> definitions = templates();
+    for (const TopLevelDeclaration* kernel : chosen_) {
+      if (!kernel->template_closer) definitions.push_back(kernel);
+    }
+    return definitions;
+  }
+
+  [[nodiscard]] std::vector<const TopLevelDeclaration*> templates() const {
+    std::vector<const TopLevelDeclaration*> definitions;
+    for (const auto& [kernel, text] : bindings_)
+      definitions.push_back(kernel);
+    return definitions;
   }
 
   // What the device compiler cannot take whatever it is used for.
@@ -82,7 +125,11 @@ class Extractor {
   // Adds the headers that the kept code needs, and keeps "using namespace" of libraries where
   // something is taken from them: the namespace exists only then.
   void use_libraries() {
-    LibraryUse use = library_use(source_, tokens_, declarations_, keep_);
+    std::vector<std::string> arguments;
+    for (const auto& [kernel, text] : bindings_)
+      arguments.push_back(text);
+    LibraryUse use =
+        library_use(source_, tokens_, declarations_, keep_, arguments, request_.undefined);
     headers_ = std::move(use.headers);
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
       const TopLevelDeclaration& declaration = declarations_[i];
@@ -192,7 +239,18 @@ class Extractor {
 }  // namespace
 
 Result<DeviceCode> extract_device_code(std::string_view source, const ExtractionRequest& request) {
-  return Extractor(source, request).run();
+  const WrittenOutMacros written = write_out_kernel_macros(source);
+  auto code = Extractor(written.text, request).run();
+  if (code && !written.macros.empty()) {
+    code->notes.insert(
+        code->notes.begin(),
+        fmt::format("{}: what the macro{} {} stand{} for is written out, since "
+                    "kernels are made by {}",
+                    request.file_name, written.macros.size() == 1 ? "" : "s",
+                    fmt::join(written.macros, ", "), written.macros.size() == 1 ? "s" : "",
+                    written.macros.size() == 1 ? "it" : "them"));
+  }
+  return code;
 }
 
 std::string without_line_directives(std::string_view text) {

@@ -31,10 +31,14 @@ struct LibraryUse {
       namespaces;  // of std, cub, thrust: those that the code takes names from
 };
 
-// Looks at the kept declarations, and at macros' replacements. Names of namespace std count without
-// "std::" where the file has "using namespace std" and does not declare them itself.
+// Looks at the kept declarations, at macros' replacements and at `further` texts, which arguments
+// of templates stand in. Names of namespace std count without "std::" where the file has "using
+// namespace std" and does not declare them itself. Names that the compiler said are `undefined`
+// need their headers whatever is included: it may be so under a condition.
 [[nodiscard]] LibraryUse library_use(std::string_view text, const std::vector<Token>& tokens,
                                      const std::vector<TopLevelDeclaration>& declarations,
-                                     const std::vector<bool>& kept);
+                                     const std::vector<bool>& kept,
+                                     const std::vector<std::string>& further,
+                                     const std::vector<std::string>& undefined);
 
 }  // namespace regraph::source
