@@ -57,6 +57,18 @@ ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* referen
   return opaque(reference);
 }
 
+ExprPtr ExpressionConverter::convert_enumerator(const clang::DeclRefExpr& reference) const {
+  const auto* constant = clang::cast<clang::EnumConstantDecl>(reference.getDecl());
+  const auto* enumeration = clang::cast<clang::EnumDecl>(constant->getDeclContext());
+  if (!enumeration->getIdentifier()) return nullptr;  // has no type to speak of
+  const bool is_written =
+      !elsewhere_ && !reference.getBeginLoc().isMacroID() && !reference.getEndLoc().isMacroID();
+  std::string name = is_written ? text_of(reference.getSourceRange()) : global_name(*constant);
+  if (name.empty() && !elsewhere_) name = constant->getNameAsString();  // the kernel's own
+  if (name.empty()) return nullptr;
+  return variable(std::move(name), std::nullopt);
+}
+
 ExprPtr ExpressionConverter::convert_builtin(const clang::PseudoObjectExpr* pseudo) const {
   const auto* property =
       dyn_cast<clang::MSPropertyRefExpr>(pseudo->getSyntacticForm()->IgnoreParens());
