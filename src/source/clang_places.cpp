@@ -4,6 +4,7 @@
 #include "source/clang_expressions.h"
 #include "source/clang_nodes.h"
 
+#include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 
 #include <string_view>
@@ -35,6 +36,9 @@ ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* referen
       }
     }
     if (global->hasLocalStorage()) return opaque(reference);  // nothing was declared
+    // Of the file and used by other functions, or it would be the kernel's own: who writes it is
+    // not known.
+    if (global->hasAttr<clang::CUDASharedAttr>()) return opaque(reference);
     // An operation's identity, where what it does is looked at.
     const bool is_number = opens_ && global->getType().isConstQualified() &&
                            global->getType()->isFloatingType() && global->hasInit();
