@@ -124,6 +124,18 @@ REGRAPH_OPERATOR(/)
 __host__ __device__ __forceinline__ NAME operator-(const NAME& a) {
   return NAME(-static_cast<float>(a));
 }
+// Else the toolkit's type and float were as good.
+#define REGRAPH_COMPARISON(op)                                                            \
+  __host__ __device__ __forceinline__ bool operator op(const NAME& a, const NAME& b) {    \
+    return static_cast<float>(a) op static_cast<float>(b);                                \
+  }
+REGRAPH_COMPARISON(<)
+REGRAPH_COMPARISON(>)
+REGRAPH_COMPARISON(<=)
+REGRAPH_COMPARISON(>=)
+REGRAPH_COMPARISON(==)
+REGRAPH_COMPARISON(!=)
+#undef REGRAPH_COMPARISON
 }  // namespace c10
 __device__ __forceinline__ c10::NAME __ldg(const c10::NAME* place) {
   return c10::NAME(__ldg(reinterpret_cast<const unsigned short*>(place)), c10::NAME::from_bits());
@@ -324,7 +336,7 @@ __host__ __device__ __forceinline__ bool _isnan(c10::BFloat16 value) {
   return static_cast<float>(value) != static_cast<float>(value);
 }
 __host__ __device__ __forceinline__ bool _isinf(float value) {
-  return fabsf(value) == __builtin_huge_valf();
+  return fabsf(value) > 3.402823466e+38f;
 }
 }  // namespace at
 )cuda";

@@ -167,15 +167,24 @@ class ProblemOpener {
     if (!parsed) return unusable(parsed.error().message);
     if (parsed->unit) without_line_directives(*parsed->unit);
     std::vector<source::ParsedKernel> kernels = {*parsed};
+    qualify_launches(source_.kernel, parsed->signature.name);
     for (const std::string& other : source_.others) {
       auto one = source::parse_kernel(source_.source, name, other, toolchain_.front_end);
       if (!one) return unusable(one.error().message);
+      qualify_launches(other, one->signature.name);
       kernels.push_back(std::move(*one));
     }
     if (Done done = infer(kernels); !done) return done;
     opened_->opaque_reason = std::move(parsed->opaque_reason);
     unit_ = std::move(parsed->unit);
     return {};
+  }
+
+  // Plans name kernels with their namespaces, the cut-out code is asked for plain names.
+  void qualify_launches(const std::string& plain, const std::string& qualified) {
+    for (ManifestLaunch& entry : source_.manifest.launches) {
+      if (entry.launch.kernel == plain) entry.launch.kernel = qualified;
+    }
   }
 
   Done infer(const std::vector<source::ParsedKernel>& kernels) {

@@ -10,7 +10,8 @@
 namespace regraph::source {
 namespace {
 
-constexpr std::size_t kMostText = std::size_t{1} << 20;
+constexpr std::size_t kMostWork = std::size_t{4} << 20;  // bytes, each time they are written
+constexpr std::size_t kBytesOfUse = 256;                 // what a use costs in any case
 constexpr int kDeepestUse = 32;
 
 struct MacroDefinition {
@@ -85,7 +86,7 @@ class MacroWriter {
       const std::size_t end = tokens_[use->last - 1].end;
       std::set<std::string_view> hidden;
       const std::string written = expanded(*macro, *use, hidden, 0);
-      if (result_.text.size() + written.size() > kMostText) continue;
+      if (work_ > kMostWork) return {std::string(text_), {}};
       result_.text += text_.substr(copied, begin - copied);
       result_.text += written;
       result_.text.append(std::count(text_.begin() + begin, text_.begin() + end, '\n'), '\n');
@@ -202,6 +203,9 @@ class MacroWriter {
   // What a use stands for. Names in `hidden` are being written out already.
   std::string expanded(const MacroDefinition& macro, const Use& use,
                        std::set<std::string_view>& hidden, int depth) {
+    work_ += kBytesOfUse;
+    if (depth > kDeepestUse) work_ += kMostWork;
+    if (work_ > kMostWork) return {};
     const bool pastes_names = pastes(macro);
     std::string text;
     const std::string& replacement = macro.replacement;
@@ -240,6 +244,7 @@ class MacroWriter {
           (at >= 2 && is(at - 1, "#") && is(at - 2, "#")) || (is(at + 1, "#") && is(at + 2, "#"));
       text += is_joined ? *argument : rescanned(*argument, hidden, depth + 1, pastes_names);
     }
+    work_ += text.size();
     hidden.insert(macro.name);
     std::string result = rescanned(text, hidden, depth + 1, false);
     hidden.erase(macro.name);
@@ -266,7 +271,7 @@ class MacroWriter {
   // The text with uses of macros in it written out: all, or those that make kernels or paste names.
   std::string rescanned(const std::string& text, std::set<std::string_view>& hidden, int depth,
                         bool all) {
-    if (depth > kDeepestUse || text.size() > kMostText) return text;
+    if (work_ > kMostWork) return {};
     const std::vector<Token> words = tokenize(text);
     std::string result;
     std::size_t copied = 0;
@@ -278,7 +283,6 @@ class MacroWriter {
       if (!all && !pastes(*macro) && !makes_kernel(*macro) && !is_given_kernel(*use)) continue;
       result += text.substr(copied, words[at].begin - copied);
       result += expanded(*macro, *use, hidden, depth);
-      if (result.size() > kMostText) return text;
       copied = words[use->last - 1].end;
       at = use->last - 1;
     }
@@ -288,6 +292,7 @@ class MacroWriter {
   std::string_view text_;
   std::vector<Token> tokens_;
   std::map<std::string_view, MacroDefinition> macros_;
+  std::size_t work_ = 0;
   WrittenOutMacros result_;
 };
 

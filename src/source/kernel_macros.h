@@ -16,8 +16,8 @@ struct WrittenOutMacros {
 // Replaces uses of macros whose replacement holds a __global__ function or the beginning of one,
 // directly or through other macros, also where such a macro is another's argument. Other macros
 // stay, but for those that paste names together inside what was written out. Of several definitions
-// the first counts until it is undefined. A use that cannot be read (missing arguments) or that
-// becomes longer than a megabyte stays as it is.
+// the first counts until it is undefined. A use that cannot be read (missing arguments)
+// stays, and so does a whole text whose macros come to megabytes.
 [[nodiscard]] WrittenOutMacros write_out_kernel_macros(std::string_view text);
 
 // The first macro of the text whose replacement says __global__; empty when there is none.
