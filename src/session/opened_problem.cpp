@@ -11,9 +11,11 @@
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
 #include "source/extract.h"
+#include "source/library_headers.h"
 #include "source/printer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -374,7 +376,20 @@ class ProblemOpener {
     if (error.code == ErrorCode::io || error.code == ErrorCode::not_found)
       return {FailureCause::internal, error.message};
     return unusable(source_.kernel_file + " does not compile for " + architecture() + ":\n" +
-                    with_own_name(error.message));
+                    with_own_name(error.message) + pytorch_hint());
+  }
+
+  // PyTorch itself is not looked at.
+  [[nodiscard]] std::string pytorch_hint() const {
+    const std::vector<std::string> names = source::unknown_names_of_pytorch(source_.source);
+    if (names.empty()) return {};
+    return fmt::format(
+        "\n{} of PyTorch's that ReGraph has no stand-in for: {}. Write what the kernel needs of {} "
+        "into the "
+        "file, or pass the kernel plain pointers and numbers (docs/manifest.md lists what there "
+        "is)",
+        names.size() == 1 ? "A name" : "Names", fmt::join(names, ", "),
+        names.size() == 1 ? "it" : "them");
   }
 
   [[nodiscard]] static SessionError interrupted() {

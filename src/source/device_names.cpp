@@ -55,6 +55,7 @@ constexpr NameOfHeader kNames[] = {
     {"curandState*", "curand_kernel.h"},
     {"curandStatePhilox4_32_10_t", "curand_kernel.h"},
     {"__pipeline_*", "cuda_pipeline.h"},
+    {"assert", "cassert"},
 };
 
 // Words that a file may use for something else, so that only the compiler can tell.
@@ -64,7 +65,6 @@ constexpr NameOfHeader kAmbiguousNames[] = {
     {"__h*", "cuda_fp16.h"},
     {"wmma", "mma.h"},
     {"cg", "cooperative_groups.h"},
-    {"assert", "cassert"},
     {"INT_*", "climits"},
     {"UINT_*", "climits"},
     {"LLONG_*", "climits"},

@@ -1,5 +1,6 @@
 #include "source/extract.h"
 
+#include "kernel/pytorch_headers.h"
 #include "source/device_text.h"
 #include "source/file_scope_shared.h"
 #include "source/forward_declarations.h"
@@ -18,6 +19,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -86,6 +88,37 @@ class Extractor {
     return fmt::format("{}:{}: ", request_.file_name, tokens_[declaration.first].line);
   }
 
+  // Whether anything that is kept declares the namespace of a using directive, as headers that were
+  // left out do not.
+  [[nodiscard]] bool is_namespace_here(const TopLevelDeclaration& directive) const {
+    const std::size_t first = directive.first + (word(directive.first + 2) == "::" ? 3 : 2);
+    const std::string name(word(first));
+    constexpr std::string_view kOfToolkit[] = {"std",  "cub",    "thrust",
+                                               "cuda", "nvcuda", "cooperative_groups"};
+    if (std::ranges::find(kOfToolkit, name) != std::end(kOfToolkit)) return true;
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const TopLevelDeclaration& one = declarations_[i];
+      const bool is_alias = one.kind == DeclarationKind::alias && word(one.first) == "namespace";
+      if (is_alias && std::ranges::find(one.names, name) != one.names.end()) return true;
+      const std::string& inside = namespaces_[i];
+      if (inside.starts_with(name + "::") || inside.find("::" + name + "::") != std::string::npos)
+        return true;
+    }
+    const bool is_of_pytorch = name == "at" || name == "c10" || name == "torch";
+    return is_of_pytorch && has_pytorch_header();
+  }
+
+  [[nodiscard]] bool has_pytorch_header() const {
+    if (std::ranges::any_of(headers_, [](const auto& header) { return is_pytorch_header(header); }))
+      return true;
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const bool is_include = keep_[i] && declarations_[i].kind == DeclarationKind::directive;
+      if (is_include && is_pytorch_header(included_header(word(declarations_[i].first))))
+        return true;
+    }
+    return false;
+  }
+
   // A kernel that only a macro knows of, which was not written out.
   [[nodiscard]] Status require_no_hidden_kernel() const {
     const std::string_view macro = macro_with_kernel(source_);
@@ -136,8 +169,11 @@ class Extractor {
       if (declaration.kind != DeclarationKind::using_directive) continue;
       const std::string_view name = word(declaration.last - 2);
       const bool whole = declaration.last - declaration.first == 4;  // using namespace name ;
-      if (whole && (name == "std" || name == "cub" || name == "thrust"))
+      if (whole && (name == "std" || name == "cub" || name == "thrust")) {
         keep_[i] = use.namespaces.contains(name);
+      } else {
+        keep_[i] = keep_[i] && is_namespace_here(declaration);
+      }
     }
   }
 

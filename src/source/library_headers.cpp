@@ -295,6 +295,30 @@ std::string_view included_header(std::string_view directive) {
   return directive.substr(open + 1, close - open - 1);
 }
 
+std::vector<std::string> unknown_names_of_pytorch(std::string_view text) {
+  std::vector<std::string> names;
+  const std::vector<Token> tokens = tokenize(text);
+  for (std::size_t at = 0; at + 2 < tokens.size(); ++at) {
+    const std::string_view qualifier = tokens[at].in(text);
+    const bool is_first = at == 0 || tokens[at - 1].in(text) != "::" ||
+                          (at > 1 && tokens[at - 2].kind != TokenKind::identifier);
+    if (!is_first || (qualifier != "at" && qualifier != "c10" && qualifier != "torch")) continue;
+    std::size_t last = at;
+    bool is_known = tokens[at + 1].in(text) != "::";
+    std::string name(qualifier);
+    while (last + 2 < tokens.size() && tokens[last + 1].in(text) == "::") {
+      last += 2;
+      const std::string_view part = tokens[last].in(text);
+      is_known = is_known || !pytorch_header_of(part, true).empty();
+      name += "::" + std::string(part);
+    }
+    if (!is_known && std::ranges::find(names, name) == names.end())
+      names.push_back(std::move(name));
+    at = last;
+  }
+  return names;
+}
+
 LibraryUse library_use(std::string_view text, const std::vector<Token>& tokens,
                        const std::vector<TopLevelDeclaration>& declarations,
                        const std::vector<bool>& kept, const std::vector<std::string>& further,

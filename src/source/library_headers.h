@@ -25,6 +25,10 @@ namespace regraph::source {
 // The header between the brackets or quotes of an #include; empty for other directives.
 [[nodiscard]] std::string_view included_header(std::string_view directive);
 
+// Names behind at::, c10:: and torch:: that no stand-in of a header declares ("c10::complex"), each
+// once, in order.
+[[nodiscard]] std::vector<std::string> unknown_names_of_pytorch(std::string_view text);
+
 struct LibraryUse {
   std::vector<std::string> headers;  // needed and not included by the kept code, sorted
   std::set<std::string_view>

@@ -1,6 +1,7 @@
 #include "source/extract.h"
 
 #include "base/random.h"
+#include "source/library_headers.h"
 
 #include <gtest/gtest.h>
 
@@ -356,6 +357,28 @@ TEST(Extract, PytorchsTypesHaveTheirHeaders) {
   EXPECT_EQ(includes_of(extract("#include <ATen/ATen.h>\n#include <c10/util/Half.h>\n"
                                 "__global__ void k(at::Half* a) {}\n")),
             "<c10/util/Half.h>");
+}
+
+TEST(Extract, NamespacesOfHeadersThatAreLeftOutAreNone) {
+  const auto text = [](const std::string& source) {
+    const auto code = extract(source);
+    EXPECT_TRUE(code.ok()) << code.error().message;
+    return code.ok() ? code->text : "";
+  };
+  EXPECT_EQ(text("using namespace torch;\nusing namespace cute::x;\n"
+                 "__global__ void k(float* a) {}\n")
+                .find("using namespace"),
+            std::string::npos);
+  const std::string kept = text(
+      "namespace own { namespace inner {} }\nusing namespace own::inner;\n"
+      "using namespace at;\nusing namespace nvcuda;\n"
+      "__global__ void k(at::Half* a) {}\n");
+  EXPECT_NE(kept.find("using namespace own::inner;\nusing namespace at;\nusing namespace nvcuda;"),
+            std::string::npos)
+      << kept;
+  EXPECT_EQ(unknown_names_of_pytorch("at::Half a; c10::complex<float> b; torch::x::y c; x.at::z;"
+                                     "int at = 2; c10::cuda::compat::exp(c10::complex<float>());"),
+            (std::vector<std::string>{"c10::complex", "torch::x::y", "at::z"}));
 }
 
 TEST(Extract, TypesThatAMacroDispatchesAreOneOfThem) {

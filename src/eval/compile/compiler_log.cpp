@@ -136,6 +136,7 @@ std::vector<std::string> undefined_names(std::string_view refusal) {
   // The name stands in quotes behind the last of these words, or above the caret.
   constexpr std::string_view kBefore[] = {"error: identifier \"", "\" has no member \""};
   constexpr std::string_view kNoScope = "name followed by \"::\" must be a class or namespace name";
+  constexpr std::string_view kNoTemplate = " is not a template";
   for (std::size_t begin = 0; begin < refusal.size();) {
     const std::size_t end = std::min(refusal.find('\n', begin), refusal.size());
     const std::string_view line = refusal.substr(begin, end - begin);
@@ -145,6 +146,12 @@ std::vector<std::string> undefined_names(std::string_view refusal) {
       if (at == std::string_view::npos || line.find("error: ") == std::string_view::npos) continue;
       const std::string_view rest = line.substr(at + words.size());
       add(rest.substr(0, rest.find('"')));
+    }
+    if (const std::size_t at = line.find(kNoTemplate); at != std::string_view::npos) {
+      const std::size_t before = line.rfind(' ', at - 1);
+      std::string_view name = line.substr(before + 1, at - before - 1);
+      if (name.starts_with('"')) name = name.substr(1, name.size() - 2);
+      add(name);
     }
     if (line.find(kNoScope) != std::string_view::npos)
       add(name_above_caret(refusal.substr(std::min(begin, refusal.size()))));

@@ -42,8 +42,11 @@ TEST(CompilerLog, TellsWhichNamesAreUndefined) {
       "a.cu:4: error: name followed by \"::\" must be a class or namespace name\n"
       "    wmma::fragment<A> a;\n    ^\n\n"
       "a.cu:5: error: identifier \"__nv_bfloat16\" is undefined\n"
-      "a.cu:6: error: expected a \";\"\n";
-  EXPECT_EQ(undefined_names(log), (std::vector<std::string>{"__nv_bfloat16", "Half", "wmma"}));
+      "a.cu:6: error: expected a \";\"\n"
+      "a.cu:7: error: opmath_type is not a template\n"
+      "a.cu:8: error: \"acc_type\" is not a template\n";
+  EXPECT_EQ(undefined_names(log),
+            (std::vector<std::string>{"__nv_bfloat16", "Half", "wmma", "opmath_type", "acc_type"}));
   EXPECT_TRUE(undefined_names("").empty());
   EXPECT_TRUE(
       undefined_names("error: name followed by \"::\" must be a class or namespace name").empty());
