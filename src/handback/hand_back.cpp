@@ -111,7 +111,9 @@ class HandBacker {
                               "that is not the file's own",
                               request_.files.front().name, name_));
     }
-    if (definition_->tokens != change_.original_head) {
+    const std::string& original = change_.original_head;
+    if (definition_->tokens != original &&
+        definition_->tokens != without_shared_of_file(original, request_.files[file_].text)) {
       return fail(ErrorCode::not_found,
                   fmt::format("{} has changed since the search began: '{}' is another there",
                               request_.files[file_].name, name_));

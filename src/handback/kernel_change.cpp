@@ -115,6 +115,25 @@ std::vector<KernelDefinition> find_definitions(std::string_view text, const std:
   return found;
 }
 
+std::string without_shared_of_file(const std::string& tokens, std::string_view file) {
+  constexpr std::string_view kBody = ") { ";
+  const std::size_t body = tokens.find(kBody);
+  if (body == std::string::npos) return tokens;
+  std::string_view rest = std::string_view(tokens).substr(body + kBody.size());
+  const Code code(file);
+  for (const TopLevelDeclaration& declaration : code.declarations) {
+    if (!declaration.is_shared || declaration.kind != DeclarationKind::variable) continue;
+    std::string own;
+    for (std::size_t at = declaration.first; at < declaration.last; ++at) {
+      const std::string_view word = code.tokens[at].in(file);
+      if (word != "static" && word != "inline" && word != "__device__")
+        own += std::string(word) + " ";
+    }
+    if (rest.starts_with(own)) rest.remove_prefix(own.size());
+  }
+  return tokens.substr(0, body + kBody.size()) + std::string(rest);
+}
+
 Result<KernelChange> kernel_change(std::string_view before, std::string_view after,
                                    const std::string& kernel) {
   const Code original(before);

@@ -40,4 +40,9 @@ struct KernelDefinition {
 [[nodiscard]] std::vector<KernelDefinition> find_definitions(std::string_view text,
                                                              const std::string& kernel);
 
+// Tokens of a kernel, as above, without what its body declares first where the file declares the
+// same outside of functions: shared memory, which is the kernel's own once it is cut out
+// (source/file_scope_shared.h).
+[[nodiscard]] std::string without_shared_of_file(const std::string& tokens, std::string_view file);
+
 }  // namespace regraph::handback

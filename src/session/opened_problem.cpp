@@ -11,9 +11,11 @@
 #include "source/analysis.h"
 #include "source/clang_frontend.h"
 #include "source/extract.h"
+#include "source/library_headers.h"
 #include "source/printer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -99,13 +101,28 @@ class ProblemOpener {
   // A compiler in its sandbox must accept the file before Clang reads it in this process.
   Done accept() {
     if (!missing_.empty()) return {};  // it cannot be compiled yet
-    CompileRequest request = request_for(source_.source);
-    request.want_cubin = false;
-    auto accepted = toolchain_.compiler->compile(request, cancellation_);
+    auto accepted = compiles();
+    constexpr int kMostRounds = 8;
+    for (int round = 0; round < kMostRounds && !accepted; ++round) {
+      if (!declares_what_is_missing(accepted.error())) break;
+      accepted = compiles();
+    }
     if (accepted) return {};
     if (accepted.error().code == ErrorCode::compile && needs_nvcc(accepted.error().message))
       return accept_with_nvcc(accepted.error());
     return compile_failure(accepted.error());
+  }
+
+  Result<CompiledKernel> compiles() {
+    CompileRequest request = request_for(source_.source);
+    request.want_cubin = false;
+    return toolchain_.compiler->compile(request, cancellation_);
+  }
+
+  // Whether the source is another one now, in which names stand that the compiler did not know.
+  bool declares_what_is_missing(const Error& refused) {
+    if (refused.code != ErrorCode::compile || source_.sequential) return false;
+    return declare_undefined(source_, undefined_names(refused.message));
   }
 
   // From here on nvcc compiles everything of this problem: candidates do not try NVRTC first, and
@@ -119,7 +136,7 @@ class ProblemOpener {
     }
     const bool with_headers = !source_.library_source.empty();
     CompileRequest request = request_for(with_headers ? source_.library_source : source_.source);
-    request.kernel = source_.kernel;  // as it is wanted next: once compiled, it is in the cache
+    request.kernel = source_.qualified_kernel;  // as it is wanted next: then it is in the cache
     auto accepted = nvcc->compile(request, cancellation_);
     if (!accepted) {
       if (accepted.error().code != ErrorCode::compile) return compile_failure(accepted.error());
@@ -152,15 +169,24 @@ class ProblemOpener {
     if (!parsed) return unusable(parsed.error().message);
     if (parsed->unit) without_line_directives(*parsed->unit);
     std::vector<source::ParsedKernel> kernels = {*parsed};
+    qualify_launches(source_.kernel, parsed->signature.name);
     for (const std::string& other : source_.others) {
       auto one = source::parse_kernel(source_.source, name, other, toolchain_.front_end);
       if (!one) return unusable(one.error().message);
+      qualify_launches(other, one->signature.name);
       kernels.push_back(std::move(*one));
     }
     if (Done done = infer(kernels); !done) return done;
     opened_->opaque_reason = std::move(parsed->opaque_reason);
     unit_ = std::move(parsed->unit);
     return {};
+  }
+
+  // Plans name kernels with their namespaces, the cut-out code is asked for plain names.
+  void qualify_launches(const std::string& plain, const std::string& qualified) {
+    for (ManifestLaunch& entry : source_.manifest.launches) {
+      if (entry.launch.kernel == plain) entry.launch.kernel = qualified;
+    }
   }
 
   Done infer(const std::vector<source::ParsedKernel>& kernels) {
@@ -198,7 +224,7 @@ class ProblemOpener {
                                           const std::vector<std::string>& fixed,
                                           const std::vector<std::string>& wanted) {
     CompileRequest request = request_for(source_.source);
-    request.kernel = source_.kernel;
+    request.kernel = signature.name;
     request.want_cubin = false;
     const auto compiled = toolchain_.compiler->compile(request, cancellation_);
     if (!compiled) return compiled.error();
@@ -360,7 +386,20 @@ class ProblemOpener {
     if (error.code == ErrorCode::io || error.code == ErrorCode::not_found)
       return {FailureCause::internal, error.message};
     return unusable(source_.kernel_file + " does not compile for " + architecture() + ":\n" +
-                    with_own_name(error.message));
+                    with_own_name(error.message) + pytorch_hint());
+  }
+
+  // PyTorch itself is not looked at.
+  [[nodiscard]] std::string pytorch_hint() const {
+    const std::vector<std::string> names = source::unknown_names_of_pytorch(source_.source);
+    if (names.empty()) return {};
+    return fmt::format(
+        "\n{} of PyTorch's that ReGraph has no stand-in for: {}. Write what the kernel needs of {} "
+        "into the "
+        "file, or pass the kernel plain pointers and numbers (docs/manifest.md lists what there "
+        "is)",
+        names.size() == 1 ? "A name" : "Names", fmt::join(names, ", "),
+        names.size() == 1 ? "it" : "them");
   }
 
   [[nodiscard]] static SessionError interrupted() {

@@ -350,6 +350,18 @@ class SourceReader {
 
 }  // namespace
 
+namespace {
+
+// Empty where it cannot be cut out so.
+std::string library_source_of(const ProblemSource& input) {
+  source::ExtractionRequest request = input.extraction;
+  request.keep_library_headers = true;
+  auto whole = source::extract_device_code(input.file_text, request);
+  return whole ? std::move(whole->text) : std::string();
+}
+
+}  // namespace
+
 Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
   source::ExtractionRequest request;
   request.file_name = std::filesystem::path(input.kernel_file).filename().string();
@@ -362,11 +374,11 @@ Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
   }
   auto code = source::extract_device_code(input.file_text, request);
   if (!code) return SessionError{FailureCause::unusable_kernel, code.error().message};
+  input.extraction = request;
   input.source = std::move(code->text);
-  request.keep_library_headers = true;
-  if (auto whole = source::extract_device_code(input.file_text, request); whole)
-    input.library_source = std::move(whole->text);
+  input.library_source = library_source_of(input);
   input.kernel = code->kernels.front();
+  input.qualified_kernel = code->qualified_kernels.front();
   input.template_arguments = std::move(code->template_arguments);
   input.others.assign(code->kernels.begin() + 1, code->kernels.end());
   // A template's instance is a plain function from here on.
@@ -379,6 +391,26 @@ Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
   for (std::string& note : code->notes)
     input.notes.push_back(std::move(note));
   return {};
+}
+
+bool declare_undefined(ProblemSource& input, const std::vector<std::string>& names) {
+  source::ExtractionRequest request = input.extraction;
+  std::vector<std::string> added;
+  for (const std::string& name : names) {
+    if (std::ranges::find(request.undefined, name) != request.undefined.end()) continue;
+    request.undefined.push_back(name);
+    added.push_back(name);
+  }
+  if (added.empty()) return false;
+  auto code = source::extract_device_code(input.file_text, request);
+  if (!code || code->text == input.source) return false;
+  input.extraction = std::move(request);
+  input.source = std::move(code->text);
+  input.library_source = library_source_of(input);
+  input.notes.push_back(fmt::format(
+      "{}: the compiler did not know {}, so that what declares {} was put in front",
+      input.extraction.file_name, fmt::join(added, ", "), added.size() == 1 ? "it" : "them"));
+  return true;
 }
 
 Result<ProblemSource, SessionError> read_problem_source(const ProblemOptions& options) {

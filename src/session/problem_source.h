@@ -10,6 +10,7 @@
 #include "search/run_description.h"
 #include "session/session_error.h"
 #include "session/session_options.h"
+#include "source/extract.h"
 
 #include <optional>
 #include <string>
@@ -37,11 +38,13 @@ struct SequentialSource {
 };
 
 struct ProblemSource {
-  std::string command;         // of regraph-search, for messages: opens the same problem again
-  std::string file_text;       // as the user wrote it, own headers put in
-  std::string source;          // device code alone, with #line where lines were left out
-  std::string library_source;  // the same with the includes of libraries that NVRTC cannot take
-  std::string kernel;          // plain name of the kernel to optimise
+  std::string command;           // of regraph-search, for messages: opens the same problem again
+  std::string file_text;         // as the user wrote it, own headers put in
+  std::string source;            // device code alone, with #line where lines were left out
+  std::string library_source;    // the same with the includes of libraries that NVRTC cannot take
+  std::string kernel;            // plain name of the kernel to optimise
+  std::string qualified_kernel;  // with its namespaces, as name expressions have it
+  source::ExtractionRequest extraction;         // what `source` was cut out by
   std::vector<std::string> template_arguments;  // of that kernel, where it is a template
   int launch_line = 0;                          // of the launch that is meant; 0: none is named
   std::vector<std::string> others;              // of the other kernels that the manifest launches
@@ -73,6 +76,10 @@ struct ProblemSource {
 // Cuts the kernels that the manifest names out of the file's text, with what they mention. Error:
 // unusable_kernel.
 [[nodiscard]] Result<void, SessionError> cut_out_kernels(ProblemSource& input);
+
+// Cuts out once more, with what declares names that the compiler found undefined in `source`
+// (source/extract.h). Returns whether that made a difference, and adds a note then.
+[[nodiscard]] bool declare_undefined(ProblemSource& input, const std::vector<std::string>& names);
 
 // kernel.cu -> kernel.regraph.yaml, loops.cpp with its function saxpy -> loops.saxpy.regraph.yaml
 [[nodiscard]] std::string sidecar_of(const std::string& kernel_file,

@@ -194,13 +194,17 @@ StmtPtr StatementConverter::convert_value(const clang::VarDecl* declaration, cla
     type = array->getElementType();
   }
   variable.is_const = type.isConstQualified() || declaration->isConstexpr();
+  const bool is_deduced = declaration->getType()->getContainedDeducedType() != nullptr;
+  const auto spelling = [&](clang::QualType of) {
+    return is_deduced ? expressions_.spelling_of_deduced(of) : expressions_.spelling_of(of);
+  };
   variable.is_pointer = type->isPointerType();
   if (variable.is_pointer) {
     const clang::QualType pointee = type->getPointeeType();
-    variable.type = expressions_.spelling_of(pointee);
+    variable.type = spelling(pointee);
     variable.scalar = scalar_type_of(pointee);
   } else {
-    variable.type = expressions_.spelling_of(type.getUnqualifiedType());
+    variable.type = spelling(type.getUnqualifiedType());
     variable.scalar = scalar_type_of(type);
   }
   if (variable.type.find('(') != std::string::npos) return nullptr;  // function pointers, lambdas

@@ -63,6 +63,12 @@ ExpressionConverter::ExpressionConverter(clang::ASTContext& context, bool opens)
   policy_.Bool = true;
 }
 
+std::string ExpressionConverter::spelling_of_deduced(clang::QualType type) const {
+  const std::string text = spelling_of(type);
+  if (scalar_type_from_cuda_name(text)) return text;
+  return type.getCanonicalType().getAsString(policy_);
+}
+
 int ExpressionConverter::line_of(clang::SourceLocation location) const {
   // As #line says, where code was cut out of a larger file.
   const clang::SourceManager& sources = context_.getSourceManager();
@@ -154,7 +160,11 @@ ExprPtr ExpressionConverter::convert_cast(const clang::ExplicitCastExpr* cast_ex
     return converted ? converted : opaque(cast_expr);
   }
   if (!scalar_type_of(to) && !is_view) return opaque(cast_expr);
-  ExprPtr converted = convert(operand);
+  // A number is one without its enumerator's name, and easier to compute with.
+  const clang::Expr* bare = operand->IgnoreParenImpCasts();
+  const bool is_enumerator = to->isIntegralType(context_) && isa<clang::DeclRefExpr>(bare) &&
+                             operand->getType()->isEnumeralType();
+  ExprPtr converted = is_enumerator ? typed(convert_bare(bare), to) : convert(operand);
   if (is_view && is<OpaqueExpression>(converted)) return opaque(cast_expr);
   return cast(spelling_of(cast_expr->getTypeAsWritten()), std::move(converted));
 }
@@ -200,6 +210,12 @@ ExprPtr ExpressionConverter::convert(const clang::Expr* expr) {
   }
   if (const auto value = values_.find(inner); value != values_.end() && value->second)
     return value->second;
+  // Without a conversion to a number its type may choose a function, and it converts to no other.
+  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner);
+      reference != nullptr && isa<clang::EnumConstantDecl>(reference->getDecl()) &&
+      expr->getType()->isEnumeralType()) {
+    if (ExprPtr name = convert_enumerator(*reference)) return name;
+  }
   return typed(convert_bare(inner), inner->getType());
 }
 

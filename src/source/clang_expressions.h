@@ -79,6 +79,9 @@ class ExpressionConverter {
   [[nodiscard]] ExprPtr convert_list(const clang::Expr* expr);
   // The spelling of a type as it may stand in the kernel.
   [[nodiscard]] std::string spelling_of(clang::QualType type) const;
+  // Of a type that nobody wrote, as of `auto`: names that are known where it was written need not
+  // be known in the kernel.
+  [[nodiscard]] std::string spelling_of_deduced(clang::QualType type) const;
 
   // Line in the user's file.
   [[nodiscard]] int line_of(clang::SourceLocation location) const;
@@ -101,6 +104,8 @@ class ExpressionConverter {
 
   // Variables, members and elements: clang_places.cpp.
   [[nodiscard]] ExprPtr convert_reference(const clang::DeclRefExpr* reference);
+  // An enumerator whose type matters: its name, or null where the kernel cannot write it.
+  [[nodiscard]] ExprPtr convert_enumerator(const clang::DeclRefExpr& reference) const;
   // threadIdx.x and its like.
   [[nodiscard]] ExprPtr convert_builtin(const clang::PseudoObjectExpr* pseudo) const;
   [[nodiscard]] ExprPtr convert_member(const clang::MemberExpr* access);

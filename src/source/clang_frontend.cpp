@@ -1,6 +1,7 @@
 #include "source/clang_frontend.h"
 
 #include "base/large_stack.h"
+#include "kernel/pytorch_headers.h"
 #include "source/clang_convert.h"
 #include "source/clang_parse.h"
 #include "source/clang_signature.h"
@@ -170,12 +171,15 @@ std::vector<std::string> arguments_for(const FrontEndConfiguration& configuratio
   return arguments;
 }
 
-std::vector<std::string> stubs_for(const FrontEndConfiguration& configuration) {
-  std::vector<std::string> stubs = {kRemovedHeader};
+std::vector<std::pair<std::string, std::string>> stubs_for(
+    const FrontEndConfiguration& configuration) {
+  std::vector<std::pair<std::string, std::string>> stubs = {{kRemovedHeader, ""}};
+  for (const auto& [name, text] : pytorch_headers())
+    stubs.emplace_back(std::string(kStubDirectory) + "/" + name, text);
   std::error_code ignored;
   const std::filesystem::path curand = configuration.cuda_root / "include" / kCurandHeader;
   if (!std::filesystem::exists(curand, ignored))
-    stubs.push_back(std::string(kStubDirectory) + "/" + kCurandHeader);
+    stubs.emplace_back(std::string(kStubDirectory) + "/" + kCurandHeader, "");
   return stubs;
 }
 

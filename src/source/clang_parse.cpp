@@ -85,8 +85,8 @@ std::unique_ptr<clang::ASTUnit> parse_with_clang(const ClangParse& parse,
   // First: it takes over the working directory, to which the file's name is relative.
   all->pushOverlay(texts);
   texts->addFile(parse.file_name, 0, llvm::MemoryBuffer::getMemBufferCopy(parse.source));
-  for (const std::string& path : parse.empty_files)
-    texts->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(""));
+  for (const auto& [path, text] : parse.texts)
+    texts->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text));
   auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions(), all);
 
   std::vector<std::string> command = {"regraph"};

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clang {
@@ -21,7 +22,8 @@ struct ClangParse {
   std::string file_name;
   std::vector<std::string> arguments;          // of the compiler, without program and file
   std::vector<std::filesystem::path> folders;  // files below them may be opened
-  std::vector<std::string> empty_files;        // absolute paths that are to exist and be empty
+  // Absolute paths that are to exist, and what is in them.
+  std::vector<std::pair<std::string, std::string>> texts;
 };
 
 // Returns the tree, or null when there is none. Diagnostics go to `diagnostics`. Thread-safe.

@@ -5,6 +5,7 @@
 #include "source/clang_library_calls.h"
 #include "source/clang_nodes.h"
 
+#include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
 
 #include <string_view>
@@ -36,6 +37,9 @@ ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* referen
       }
     }
     if (global->hasLocalStorage()) return opaque(reference);  // nothing was declared
+    // Of the file and used by other functions, or it would be the kernel's own: who writes it is
+    // not known.
+    if (global->hasAttr<clang::CUDASharedAttr>()) return opaque(reference);
     // An operation's identity, where what it does is looked at.
     const bool is_number = opens_ && global->getType().isConstQualified() &&
                            global->getType()->isFloatingType() && global->hasInit();
@@ -56,6 +60,18 @@ ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* referen
     return typed(variable(global->getNameAsString(), std::nullopt), reference->getType());
   }
   return opaque(reference);
+}
+
+ExprPtr ExpressionConverter::convert_enumerator(const clang::DeclRefExpr& reference) const {
+  const auto* constant = clang::cast<clang::EnumConstantDecl>(reference.getDecl());
+  const auto* enumeration = clang::cast<clang::EnumDecl>(constant->getDeclContext());
+  if (!enumeration->getIdentifier()) return nullptr;  // has no type to speak of
+  const bool is_written =
+      !elsewhere_ && !reference.getBeginLoc().isMacroID() && !reference.getEndLoc().isMacroID();
+  std::string name = is_written ? text_of(reference.getSourceRange()) : global_name(*constant);
+  if (name.empty() && !elsewhere_) name = constant->getNameAsString();  // the kernel's own
+  if (name.empty()) return nullptr;
+  return variable(std::move(name), std::nullopt);
 }
 
 ExprPtr ExpressionConverter::convert_builtin(const clang::PseudoObjectExpr* pseudo) const {

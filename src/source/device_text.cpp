@@ -40,12 +40,18 @@ class TextWriter {
         in_step = false;
         copied = end;
         write_open_conditionals(declaration);
+        const bool is_moved = declaration.is_shared && kept_.moved[i];
         if (declaration.kind != DeclarationKind::directive &&
-            declaration.kind != DeclarationKind::other)
+            declaration.kind != DeclarationKind::other && !is_moved)
           ++left_out;
         continue;
       }
       std::size_t begin = copied;
+      if (const auto front = kept_.in_front.find(i); front != kept_.in_front.end()) {
+        if (!code_.text.empty() && code_.text.back() != '\n') code_.text += '\n';
+        code_.text += front->second + "\n";
+        in_step = false;
+      }
       if (!in_step) {
         // A comment in front of something belongs to it, blank lines do not.
         const std::size_t visible = kept_.source.find_first_not_of(" \t\r\n", begin);
@@ -73,7 +79,7 @@ class TextWriter {
         const std::string_view removed = kept_.source.substr(header, rest - header);
         code_.text.append(std::count(removed.begin(), removed.end(), '\n'), '\n');
         write_without_arguments(declaration, rest, end);
-      } else if (std::ranges::find(kept_.kernels, &declaration) != kept_.kernels.end()) {
+      } else if (is_of_kernel(declaration)) {
         write_without_linkage(declaration, begin, end);
       } else {
         write_without_host_members(declaration, begin, end);
@@ -96,6 +102,14 @@ class TextWriter {
  private:
   [[nodiscard]] std::string_view word(std::size_t token) const {
     return kept_.tokens[token].in(kept_.source);
+  }
+
+  // A wanted kernel or another declaration of it.
+  [[nodiscard]] bool is_of_kernel(const TopLevelDeclaration& declaration) const {
+    if (declaration.kind != DeclarationKind::function || !declaration.is_global) return false;
+    return std::ranges::any_of(kept_.kernels, [&](const TopLevelDeclaration* kernel) {
+      return kernel == &declaration || kernel->names == declaration.names;
+    });
   }
 
   // Conditionals that begin or end in something left out, a declaration whose end was not found:
@@ -148,6 +162,17 @@ class TextWriter {
       code_.text += kept_.source.substr(begin, kept_.tokens[token].begin - begin);
       begin = kept_.tokens[token].end;
     }
+    write_with_own(kernel, begin, end);
+  }
+
+  // Bytes [begin, end) of a kernel, with what it declares first in its body.
+  void write_with_own(const TopLevelDeclaration& kernel, std::size_t begin, std::size_t end) {
+    if (const auto own = kept_.in_body.find(&kernel); own != kept_.in_body.end()) {
+      const std::size_t inside = kept_.tokens[*kernel.body].end;
+      code_.text += kept_.source.substr(begin, inside - begin);
+      code_.text += own->second;
+      begin = inside;
+    }
     code_.text += kept_.source.substr(begin, end - begin);
   }
 
@@ -160,7 +185,7 @@ class TextWriter {
       code_.text += kept_.source.substr(begin, kept_.tokens[open].begin - begin);
       begin = kept_.tokens[after_angle(kept_.source, kept_.tokens, open) - 1].end;
     }
-    code_.text += kept_.source.substr(begin, end - begin);
+    write_with_own(kernel, begin, end);
   }
 
   const KeptDeclarations& kept_;

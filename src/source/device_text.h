@@ -21,6 +21,11 @@ struct KeptDeclarations {
   // What stands for a template's header.
   const std::map<const TopLevelDeclaration*, std::string>& bindings;
   const std::vector<std::string>& headers;  // needed and not included
+  // What kernels declare first in their bodies.
+  const std::map<const TopLevelDeclaration*, std::string>& in_body;
+  const std::vector<bool>& moved;  // declarations that are there instead
+  // What stands in front of a declaration, by its index.
+  const std::map<std::size_t, std::string>& in_front;
 };
 
 // Adds the text and the notes on what is left out.

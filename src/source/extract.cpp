@@ -1,7 +1,11 @@
 #include "source/extract.h"
 
+#include "kernel/pytorch_headers.h"
 #include "source/device_text.h"
+#include "source/file_scope_shared.h"
+#include "source/forward_declarations.h"
 #include "source/host_code.h"
+#include "source/kernel_macros.h"
 #include "source/library_headers.h"
 #include "source/namespaces.h"
 #include "source/prelude_notes.h"
@@ -12,8 +16,10 @@
 #include "source/wanted_kernels.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -34,10 +40,15 @@ class Extractor {
       if (declaration.is_kernel() && !declaration.names.empty())
         code_.file_kernels.push_back(declaration.names.front());
     }
+    if (code_.file_kernels.empty()) {
+      if (Status status = require_no_hidden_kernel(); !status) return status.error();
+    }
     auto wanted = wanted_kernels(declarations_, namespaces_, code_.file_kernels, request_.kernels,
                                  request_.file_name);
     if (!wanted) return wanted.error();
     for (WantedKernel& kernel : *wanted) {
+      const auto place = static_cast<std::size_t>(kernel.declaration - declarations_.data());
+      code_.qualified_kernels.push_back(namespaces_[place] + kernel.name);
       code_.kernels.push_back(std::move(kernel.name));
       chosen_.push_back(kernel.declaration);
       wanted_.push_back(std::move(kernel.wanted));
@@ -50,13 +61,20 @@ class Extractor {
       keep_.assign(declarations_.size(), true);
     }
     use_libraries();
-    if (Status status = require_no_textures(); !status) return status.error();
     drop_uses_as_template();
     drop_namesakes();
+    if (Status status = require_no_textures(); !status) return status.error();
+    OwnSharedMemory own = own_shared_memory(source_, tokens_, declarations_, keep_,
+                                            kernel_definitions(), namespaces_);
+    for (std::size_t i = 0; i < declarations_.size(); ++i)
+      keep_[i] = keep_[i] && !own.moved[i];
+    const auto in_front = forward_declarations(source_, tokens_, declarations_, keep_,
+                                               request_.undefined, templates());
     for (std::string& note :
          prelude_notes(source_, tokens_, declarations_, keep_, request_.file_name))
       code_.notes.push_back(std::move(note));
-    write_device_text({source_, tokens_, declarations_, keep_, chosen_, bindings_, headers_},
+    write_device_text({source_, tokens_, declarations_, keep_, chosen_, bindings_, headers_,
+                       own.texts, own.moved, in_front},
                       request_, code_);
     return std::move(code_);
   }
@@ -68,6 +86,64 @@ class Extractor {
 
   [[nodiscard]] std::string at_line(const TopLevelDeclaration& declaration) const {
     return fmt::format("{}:{}: ", request_.file_name, tokens_[declaration.first].line);
+  }
+
+  // Whether anything that is kept declares the namespace of a using directive, as headers that were
+  // left out do not.
+  [[nodiscard]] bool is_namespace_here(const TopLevelDeclaration& directive) const {
+    const std::size_t first = directive.first + (word(directive.first + 2) == "::" ? 3 : 2);
+    const std::string name(word(first));
+    constexpr std::string_view kOfToolkit[] = {"std",  "cub",    "thrust",
+                                               "cuda", "nvcuda", "cooperative_groups"};
+    if (std::ranges::find(kOfToolkit, name) != std::end(kOfToolkit)) return true;
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const TopLevelDeclaration& one = declarations_[i];
+      const bool is_alias = one.kind == DeclarationKind::alias && word(one.first) == "namespace";
+      if (is_alias && std::ranges::find(one.names, name) != one.names.end()) return true;
+      const std::string& inside = namespaces_[i];
+      if (inside.starts_with(name + "::") || inside.find("::" + name + "::") != std::string::npos)
+        return true;
+    }
+    const bool is_of_pytorch = name == "at" || name == "c10" || name == "torch";
+    return is_of_pytorch && has_pytorch_header();
+  }
+
+  [[nodiscard]] bool has_pytorch_header() const {
+    if (std::ranges::any_of(headers_, [](const auto& header) { return is_pytorch_header(header); }))
+      return true;
+    for (std::size_t i = 0; i < declarations_.size(); ++i) {
+      const bool is_include = keep_[i] && declarations_[i].kind == DeclarationKind::directive;
+      if (is_include && is_pytorch_header(included_header(word(declarations_[i].first))))
+        return true;
+    }
+    return false;
+  }
+
+  // A kernel that only a macro knows of, which was not written out.
+  [[nodiscard]] Status require_no_hidden_kernel() const {
+    const std::string_view macro = macro_with_kernel(source_);
+    if (macro.empty()) return {};
+    return fail(ErrorCode::not_found,
+                fmt::format("{}: no __global__ function in this file, and the macro '{}', which "
+                            "makes one, is not used outside of directives; write the kernel out as "
+                            "a function, or give the file that uses the macro",
+                            request_.file_name, macro));
+  }
+
+  // Of the wanted kernels, as they are written.
+  [[nodiscard]] std::vector<const TopLevelDeclaration*> kernel_definitions() const {
+    std::vector<const TopLevelDeclaration*> definitions = templates();
+    for (const TopLevelDeclaration* kernel : chosen_) {
+      if (!kernel->template_closer) definitions.push_back(kernel);
+    }
+    return definitions;
+  }
+
+  [[nodiscard]] std::vector<const TopLevelDeclaration*> templates() const {
+    std::vector<const TopLevelDeclaration*> definitions;
+    for (const auto& [kernel, text] : bindings_)
+      definitions.push_back(kernel);
+    return definitions;
   }
 
   // What the device compiler cannot take whatever it is used for.
@@ -82,15 +158,22 @@ class Extractor {
   // Adds the headers that the kept code needs, and keeps "using namespace" of libraries where
   // something is taken from them: the namespace exists only then.
   void use_libraries() {
-    LibraryUse use = library_use(source_, tokens_, declarations_, keep_);
+    std::vector<std::string> arguments;
+    for (const auto& [kernel, text] : bindings_)
+      arguments.push_back(text);
+    LibraryUse use =
+        library_use(source_, tokens_, declarations_, keep_, arguments, request_.undefined);
     headers_ = std::move(use.headers);
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
       const TopLevelDeclaration& declaration = declarations_[i];
       if (declaration.kind != DeclarationKind::using_directive) continue;
       const std::string_view name = word(declaration.last - 2);
       const bool whole = declaration.last - declaration.first == 4;  // using namespace name ;
-      if (whole && (name == "std" || name == "cub" || name == "thrust"))
+      if (whole && (name == "std" || name == "cub" || name == "thrust")) {
         keep_[i] = use.namespaces.contains(name);
+      } else {
+        keep_[i] = keep_[i] && is_namespace_here(declaration);
+      }
     }
   }
 
@@ -192,7 +275,18 @@ class Extractor {
 }  // namespace
 
 Result<DeviceCode> extract_device_code(std::string_view source, const ExtractionRequest& request) {
-  return Extractor(source, request).run();
+  const WrittenOutMacros written = write_out_kernel_macros(source);
+  auto code = Extractor(written.text, request).run();
+  if (code && !written.macros.empty()) {
+    code->notes.insert(
+        code->notes.begin(),
+        fmt::format("{}: what the macro{} {} stand{} for is written out, since "
+                    "kernels are made by {}",
+                    request.file_name, written.macros.size() == 1 ? "" : "s",
+                    fmt::join(written.macros, ", "), written.macros.size() == 1 ? "s" : "",
+                    written.macros.size() == 1 ? "it" : "them"));
+  }
+  return code;
 }
 
 std::string without_line_directives(std::string_view text) {

@@ -24,11 +24,15 @@ struct ExtractionRequest {
   // Keep #includes of the C++ standard library, thrust, cub and libcu++ whole: for nvcc, which has
   // them all.
   bool keep_library_headers = false;
+  // Names that the compiler did not know in what was cut out before, without their namespaces:
+  // headers that declare them are put in, and declarations of the file in front of what needs them.
+  std::vector<std::string> undefined = {};
 };
 
 struct DeviceCode {
   std::string text;                  // CUDA C++ for the device compiler
   std::vector<std::string> kernels;  // plain names of the wanted kernels, in request order
+  std::vector<std::string> qualified_kernels;  // the same with their namespaces: "ops::scale"
   std::vector<std::string>
       template_arguments;                 // of the first wanted kernel, where it is a template
   std::vector<std::string> file_kernels;  // all that the file defines, in order

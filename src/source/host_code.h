@@ -3,6 +3,7 @@
 
 #include "source/top_level.h"
 
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,11 @@ namespace regraph::source {
 // Whether it declares a texture or surface reference, which CUDA 12 has not.
 [[nodiscard]] bool is_texture(std::string_view text, const std::vector<Token>& tokens,
                               const TopLevelDeclaration& declaration);
+
+// The names, and the macros whose replacements lead to one of them.
+[[nodiscard]] std::set<std::string_view> with_macros_of(std::string_view text,
+                                                        const std::vector<Token>& tokens,
+                                                        std::set<std::string_view> names);
 
 // Whether the word is among the declaration's tokens.
 [[nodiscard]] bool mentions(std::string_view text, const std::vector<Token>& tokens,

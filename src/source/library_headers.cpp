@@ -1,5 +1,8 @@
 #include "source/library_headers.h"
 
+#include "kernel/pytorch_headers.h"
+#include "source/device_names.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -9,7 +12,7 @@ namespace regraph::source {
 namespace {
 
 struct HeaderOfName {
-  std::string_view name;  // "is_*": all that begin so
+  std::string_view name;  // (fits_name)
   std::string_view header;
 };
 
@@ -101,18 +104,18 @@ constexpr HeaderOfName kThrustNames[] = {
     {"*", "thrust/functional.h"},
 };
 
-bool fits(std::string_view name, std::string_view pattern) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return name == pattern;
-  const std::string_view end = pattern.substr(star + 1);
-  return name.starts_with(pattern.substr(0, star)) && name.ends_with(end) &&
-         name.size() + 1 >= pattern.size();
-}
-
 std::string_view header_of(std::string_view name, std::span<const HeaderOfName> table) {
   const auto found = std::ranges::find_if(
-      table, [&](const HeaderOfName& entry) { return fits(name, entry.name); });
+      table, [&](const HeaderOfName& entry) { return fits_name(name, entry.name); });
   return found == table.end() ? std::string_view() : found->header;
+}
+
+// The name that a #define gives a meaning to; empty for other directives.
+std::string_view defined_macro(std::string_view directive) {
+  if (directive_name(directive) != "define") return {};
+  const std::string_view rest = directive.substr(directive.find("define") + 6);
+  const std::vector<Token> words = tokenize(rest);
+  return words.empty() ? std::string_view() : words.front().in(rest);
 }
 
 // Reads the names that a sequence of tokens uses.
@@ -126,9 +129,17 @@ class UseReader {
       if (declaration.kind == DeclarationKind::using_directive)
         opened_.insert(tokens[declaration.last - 2].in(text));
     }
+    for (const Token& token : tokens) {
+      const std::string_view macro =
+          token.kind == TokenKind::directive ? defined_macro(token.in(text)) : std::string_view();
+      if (!macro.empty()) declared_.insert(macro);
+    }
   }
 
-  LibraryUse run() {
+  LibraryUse run(const std::vector<std::string>& further,
+                 const std::vector<std::string>& undefined) {
+    for (const std::string& text : further)
+      read(text, tokenize(text));
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
       const TopLevelDeclaration& declaration = declarations_[i];
       if (!kept_[i] || declaration.kind == DeclarationKind::using_directive) continue;
@@ -141,6 +152,10 @@ class UseReader {
     }
     for (const std::string_view header : included_)
       needed_.erase(std::string(header));
+    for (const std::string& name : undefined) {
+      if (const auto header = header_of_device_name(name, "", true); !header.empty())
+        needed_.insert(std::string(header));
+    }
     return {{needed_.begin(), needed_.end()}, std::move(namespaces_)};
   }
 
@@ -171,6 +186,7 @@ class UseReader {
     const std::string_view before = at > 0 ? word(at - 1) : std::string_view();
     if (before == "." || before == "->") return;
     if (before != "::") {
+      if (!declared_.contains(name)) need_device(name, "");
       for (const std::string_view library : {"std", "cub", "thrust"}) {
         if (opened_.contains(library) && !declared_.contains(name)) need(library, name, false);
       }
@@ -181,6 +197,12 @@ class UseReader {
     const bool nested =
         at > 3 && word(at - 3) == "::" && tokens[at - 4].kind == TokenKind::identifier;
     if (!nested) need(qualifier, name, true);
+    need_device(name, qualifier);
+  }
+
+  void need_device(std::string_view name, std::string_view qualifier) {
+    if (const auto header = header_of_device_name(name, qualifier, false); !header.empty())
+      needed_.insert(std::string(header));
   }
 
   void need(std::string_view library, std::string_view name, bool qualified) {
@@ -203,7 +225,7 @@ class UseReader {
   const std::vector<Token>& tokens_;
   const std::vector<TopLevelDeclaration>& declarations_;
   const std::vector<bool>& kept_;
-  std::set<std::string_view> declared_;  // by the file
+  std::set<std::string_view> declared_;  // by the file, macros too
   std::set<std::string_view> opened_;    // by "using namespace"
   std::set<std::string_view> included_;
   std::set<std::string> needed_;
@@ -251,7 +273,7 @@ bool is_device_header(std::string_view name) {
                                                        "cub/util_type.cuh",
                                                        "cub/util_ptx.cuh"};
   if (name.find("..") != std::string_view::npos) return false;
-  return std::ranges::find(kNames, name) != kNames.end() ||
+  return std::ranges::find(kNames, name) != kNames.end() || is_pytorch_header(name) ||
          std::ranges::any_of(kFamilies,
                              [&](std::string_view family) { return name.starts_with(family); });
 }
@@ -273,10 +295,35 @@ std::string_view included_header(std::string_view directive) {
   return directive.substr(open + 1, close - open - 1);
 }
 
+std::vector<std::string> unknown_names_of_pytorch(std::string_view text) {
+  std::vector<std::string> names;
+  const std::vector<Token> tokens = tokenize(text);
+  for (std::size_t at = 0; at + 2 < tokens.size(); ++at) {
+    const std::string_view qualifier = tokens[at].in(text);
+    const bool is_first = at == 0 || tokens[at - 1].in(text) != "::" ||
+                          (at > 1 && tokens[at - 2].kind != TokenKind::identifier);
+    if (!is_first || (qualifier != "at" && qualifier != "c10" && qualifier != "torch")) continue;
+    std::size_t last = at;
+    bool is_known = tokens[at + 1].in(text) != "::";
+    std::string name(qualifier);
+    while (last + 2 < tokens.size() && tokens[last + 1].in(text) == "::") {
+      last += 2;
+      const std::string_view part = tokens[last].in(text);
+      is_known = is_known || !pytorch_header_of(part, true).empty();
+      name += "::" + std::string(part);
+    }
+    if (!is_known && std::ranges::find(names, name) == names.end())
+      names.push_back(std::move(name));
+    at = last;
+  }
+  return names;
+}
+
 LibraryUse library_use(std::string_view text, const std::vector<Token>& tokens,
                        const std::vector<TopLevelDeclaration>& declarations,
-                       const std::vector<bool>& kept) {
-  return UseReader(text, tokens, declarations, kept).run();
+                       const std::vector<bool>& kept, const std::vector<std::string>& further,
+                       const std::vector<std::string>& undefined) {
+  return UseReader(text, tokens, declarations, kept).run(further, undefined);
 }
 
 }  // namespace regraph::source

@@ -188,7 +188,7 @@ class InstanceFinder {
     const TopLevelDeclaration* const caller = declaration_at(at);
     if (caller == nullptr || !caller->body || *caller->body > at) return {arguments};
     for (std::string& argument : arguments)
-      argument = with_locals(argument, *caller->body, at);
+      argument = with_dispatched(with_locals(argument, *caller->body, at), *caller->body, at);
     if (!caller->template_closer) return {arguments};
     const auto parameters = parameters_of(text_, tokens_, *caller);
     if (!parameters) return {arguments};
@@ -232,6 +232,27 @@ class InstanceFinder {
         argument = replaced(argument, word(token), value);
       }
       if (argument == before) break;
+    }
+    return argument;
+  }
+
+  // Types that a macro around the launch chooses while the program runs, as
+  // AT_DISPATCH_FLOATING_TYPES does: one of them.
+  [[nodiscard]] std::string with_dispatched(std::string argument, std::size_t body,
+                                            std::size_t at) const {
+    for (std::size_t token = at; token > body; --token) {
+      const std::string_view macro = word(token);
+      if (tokens_[token].kind != TokenKind::identifier || word(token + 1) != "(" ||
+          macro.find("DISPATCH") == std::string_view::npos)
+        continue;
+      const bool is_narrow = macro.find("REDUCED") != std::string_view::npos;
+      const bool is_integer = macro.find("INTEGRAL") != std::string_view::npos;
+      argument = replaced(argument, "scalar_t",
+                          is_narrow    ? "c10::BFloat16"
+                          : is_integer ? "int"
+                                       : "float");
+      if (macro.find("INDEX") != std::string_view::npos)
+        argument = replaced(argument, "index_t", "int");
     }
     return argument;
   }

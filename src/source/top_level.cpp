@@ -163,6 +163,7 @@ class Splitter {
     if (token == "__device__") found.is_device = true;
     if (token == "__host__") found.is_host = true;
     if (is_one_of(token, {"__constant__", "__managed__"})) found.is_constant_memory = true;
+    if (token == "__shared__") found.is_shared = true;
     if (is_one_of(token, {"const", "constexpr"})) found.is_constant = true;
     if (token == "constexpr") found.is_constexpr = true;
     if (token == "extern") found.is_extern = true;

@@ -36,6 +36,7 @@ struct TopLevelDeclaration {
   bool is_device = false;                      // __device__
   bool is_host = false;                        // __host__
   bool is_constant_memory = false;             // __constant__ or __managed__
+  bool is_shared = false;                      // __shared__
   bool is_constant = false;                    // const or constexpr
   bool is_constexpr = false;
   bool is_extern = false;

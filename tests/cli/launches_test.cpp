@@ -119,6 +119,35 @@ TEST_F(Launches, ASecondKernelThatReadsTooFarIsNoReference) {
   EXPECT_TRUE(done.complains_of("in kernel 'final_sum'")) << done.error;
 }
 
+TEST_F(Launches, KernelsMayStandInNamespaces) {
+  const std::string kernel = file("two.cu", R"cuda(
+namespace ops {
+__global__ void first(const float* x, float* t, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) t[i] = 2.0f * x[i];
+}
+namespace {
+__global__ void second(const float* t, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = t[i] + 1.0f;
+}
+}
+}
+)cuda");
+  file("two.regraph.yaml", R"yaml(
+kernel: ops::second
+sizes: {n: 65536}
+args: {x: {shape: [n]}, y: {shape: [n], dir: out}}
+scratch: {t: {shape: [n]}}
+launches:
+  - {kernel: "ops::first", block: 128, grid: ["cdiv(n, bx)"], args: [x, t, n]}
+  - {kernel: "ops::second", block: 128, grid: ["cdiv(n, bx)"], args: [t, y, n]}
+)yaml");
+  const ProgramRun done = run({kernel, "--device", "h200", "--dry-run"});
+  EXPECT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_NE(done.output.find("ops::second on h200"), std::string::npos) << done.output;
+}
+
 TEST_F(Launches, AKernelThatIsLaunchedTwiceIsJudgedButNotChanged) {
   const std::string kernel = file("scale.cu", R"cuda(
 __global__ void scale(const float* in, float* out, int n) {

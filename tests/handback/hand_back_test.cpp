@@ -55,6 +55,26 @@ TEST(HandBack, ReplacesTheKernelAndItsLaunchAlone) {
   EXPECT_TRUE(handed->notes.empty());
 }
 
+TEST(HandBack, SharedMemoryOfTheFileIsNoOtherKernel) {
+  const std::string body = replaced(kSums, "float sum = 0.0f;", "s[0] = t[1]; float sum = 0.0f;");
+  const std::string file = "extern __shared__ float s[];\nstatic __shared__ float t[32], u;\n" +
+                           body +
+                           "void launch(const float* a, float* b, int rows, int columns) {\n"
+                           "  sums<<<(rows + 127) / 128, 128>>>(a, b, rows, columns);\n}\n";
+  SearchedSums searched(file);
+  EXPECT_NE(
+      searched.problem.source.find("{ extern __shared__ float s[]; __shared__ float t[32], u;"),
+      std::string::npos)
+      << searched.problem.source;
+  searched.win();
+  const std::string text = text_of(searched.into(file));
+  EXPECT_EQ(text.find("extern __shared__"), 0u);
+  EXPECT_NE(text.find("fast();"), std::string::npos) << text;
+  // With another array the kernel is another.
+  EXPECT_NE(why_not(searched.into(replaced(file, "t[32]", "t[64]"))).find("another there"),
+            std::string::npos);
+}
+
 TEST(HandBack, ALaunchThatStaysRightIsLeftAlone) {
   const std::string file = kTop + kSums + kHost;
   SearchedSums searched(file);

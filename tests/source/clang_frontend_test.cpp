@@ -1,6 +1,7 @@
 #include "source/clang_frontend.h"
 
 #include "base/files.h"
+#include "source/analysis.h"
 #include "source/printer.h"
 #include "support/cuda.h"
 
@@ -33,6 +34,62 @@ TEST(ClangFrontEnd, ReadsTheExamples) {
     ASSERT_TRUE(parsed.ok()) << path << ": " << parsed.error().message;
     ASSERT_TRUE(parsed->unit.has_value()) << path << ": " << parsed->opaque_reason;
   }
+}
+
+// The kernel's text as it is printed.
+std::string printed(const std::string& source) {
+  const auto parsed = parse(source);
+  EXPECT_TRUE(parsed.ok() && parsed->unit)
+      << (parsed.ok() ? parsed->opaque_reason : parsed.error().message);
+  return parsed.ok() && parsed->unit ? print(*parsed->unit) : "";
+}
+
+TEST(ClangFrontEnd, EnumeratorsKeepTheirNamesWhereTheirTypeMatters) {
+  const std::string text = printed(
+      "namespace modes { enum Mode { none, twice }; enum class Kind { a, b }; }\n"
+      "enum { kTile = 16 };\nenum Size { kRow = 8 };\n"
+      "__device__ float f(float x, modes::Mode m) { return m == modes::twice ? x * 2 : x; }\n"
+      "#define USE(m) f(1.0f, m)\n"
+      "__global__ void k(float* a, int n) {\n"
+      "  modes::Kind kind = n > 2 ? modes::Kind::a : modes::Kind::b;\n"
+      "  if (kind == modes::Kind::b) a[kTile * kRow] = f(a[0], modes::twice) + USE(modes::none);\n"
+      "  a[(int)modes::Kind::b] = 0;\n}\n");
+  EXPECT_NE(text.find("? modes::Kind::a : modes::Kind::b"), std::string::npos) << text;
+  EXPECT_NE(text.find("kind == modes::Kind::b"), std::string::npos) << text;
+  EXPECT_NE(text.find("f(a[0], modes::twice) + f(1.0f, modes::none)"), std::string::npos) << text;
+  // Numbers are numbers.
+  EXPECT_NE(text.find("a[16 * 8]"), std::string::npos) << text;
+  EXPECT_EQ(text.find("(int)modes"), std::string::npos) << text;
+}
+
+TEST(ClangFrontEnd, DeducedTypesKeepTheirNamespaces) {
+  const std::string text = printed(
+      "namespace ops { struct One { float x; }; template <typename T> struct Pair { T a; };\n"
+      "__device__ Pair<One> make(); }\n"
+      "__global__ void k(float* a, unsigned n) {\n"
+      "  auto pair = ops::make();\n  auto count = n;\n  a[count] = pair.a.x;\n}\n");
+  EXPECT_NE(text.find("ops::Pair<ops::One> pair"), std::string::npos) << text;
+  EXPECT_NE(text.find("unsigned int count"), std::string::npos) << text;
+}
+
+TEST(ClangFrontEnd, SharedMemoryThatIsNotTheKernelsOwnIsNotLookedInto) {
+  const std::string source =
+      "__shared__ float t[8];\n__device__ void f() { t[0] = 1; }\n"
+      "__global__ void k(float* a) { f(); a[0] = t[0]; }\n";
+  const auto parsed = parse(source);
+  ASSERT_TRUE(parsed.ok() && parsed->unit);
+  EXPECT_TRUE(Analysis(parsed->unit->kernel).opaque().has_value());
+}
+
+TEST(ClangFrontEnd, PytorchsTypesAreNarrowFloats) {
+  const auto parsed = parse(
+      "#include <c10/util/BFloat16.h>\n#include <c10/util/Half.h>\n"
+      "__global__ void k(const c10::BFloat16* a, c10::Half* b) { b[0] = static_cast<float>(a[0]); "
+      "}\n");
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  ASSERT_EQ(parsed->signature.parameters.size(), 2u);
+  EXPECT_EQ(parsed->signature.parameters[0].type, ScalarType::bf16);
+  EXPECT_EQ(parsed->signature.parameters[1].type, ScalarType::f16);
 }
 
 TEST(ClangFrontEnd, PrintingIsAFixedPoint) {

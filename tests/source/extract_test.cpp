@@ -1,6 +1,7 @@
 #include "source/extract.h"
 
 #include "base/random.h"
+#include "source/library_headers.h"
 
 #include <gtest/gtest.h>
 
@@ -307,6 +308,184 @@ TEST(Extract, DefinesMacrosInFront) {
   ASSERT_TRUE(code.ok());
   EXPECT_EQ(code->text,
             "#define N 4\n#line 1 \"file.cu\"\n__global__ void k(int* a) { a[N] = N; }\n");
+}
+
+// What includes of the text there are, one after the other.
+std::string includes_of(const Result<DeviceCode>& code) {
+  EXPECT_TRUE(code.ok()) << code.error().message;
+  std::string found;
+  const std::string text = code.ok() ? code->text : "";
+  for (std::size_t at = text.find("#include "); at != std::string::npos;
+       at = text.find("#include ", at + 1))
+    found += text.substr(at + 9, text.find('\n', at) - at - 9);
+  return found;
+}
+
+TEST(Extract, WhatCameThroughAHostsHeaderHasAHeader) {
+  EXPECT_EQ(
+      includes_of(extract("#include <cublas_v2.h>\n__global__ void k(__nv_bfloat16* a) {}\n")),
+      "<cuda_bf16.h>");
+  EXPECT_EQ(includes_of(extract("#include <cub/cub.cuh>\n"
+                                "__global__ void k(float* a) { *a = -FLT_MAX; }\n")),
+            "<cfloat>");
+  EXPECT_EQ(
+      includes_of(extract("#include \"host.h\"\n__global__ void k(float* a) {\n"
+                          "  namespace cg = cooperative_groups;\n"
+                          "  *a = cg::reduce(cg::tiled_partition<32>(cg::this_thread_block()), "
+                          "__half2float(__half(1)), cg::plus<float>());\n}\n")),
+      "<cooperative_groups.h><cooperative_groups/reduce.h><cuda_fp16.h>");
+  // What the file declares or includes itself is its own, and so are words that say nothing.
+  EXPECT_EQ(includes_of(extract("#include <cuda_fp16.h>\n#define FLT_MAX 3.4e38f\n"
+                                "struct cuComplex { float x; };\n"
+                                "__global__ void k(__half* a, cuComplex c, float half) {\n"
+                                "  *a = FLT_MAX * c.x * half;\n}\n")),
+            "<cuda_fp16.h>");
+}
+
+TEST(Extract, PytorchsTypesHaveTheirHeaders) {
+  const std::string source =
+      "#include <torch/extension.h>\n"
+      "template <typename T>\nC10_LAUNCH_BOUNDS_1(256) __global__ void k(T* out, const T* in) {\n"
+      "  CUDA_KERNEL_LOOP(i, 4) out[i] = in[i] * static_cast<at::opmath_type<T>>(2);\n}\n"
+      "void run(at::Tensor x) {\n"
+      "  k<c10::BFloat16><<<1, 1>>>(x.data_ptr<c10::BFloat16>(), "
+      "x.data_ptr<c10::BFloat16>());\n}\n";
+  EXPECT_EQ(includes_of(extract(source)),
+            "<ATen/OpMathType.h><ATen/cuda/detail/KernelUtils.h><c10/macros/Macros.h>"
+            "<c10/util/BFloat16.h>");
+  // Their own spelling of an include stays.
+  EXPECT_EQ(includes_of(extract("#include <ATen/ATen.h>\n#include <c10/util/Half.h>\n"
+                                "__global__ void k(at::Half* a) {}\n")),
+            "<c10/util/Half.h>");
+}
+
+TEST(Extract, NamespacesOfHeadersThatAreLeftOutAreNone) {
+  const auto text = [](const std::string& source) {
+    const auto code = extract(source);
+    EXPECT_TRUE(code.ok()) << code.error().message;
+    return code.ok() ? code->text : "";
+  };
+  EXPECT_EQ(text("using namespace torch;\nusing namespace cute::x;\n"
+                 "__global__ void k(float* a) {}\n")
+                .find("using namespace"),
+            std::string::npos);
+  const std::string kept = text(
+      "namespace own { namespace inner {} }\nusing namespace own::inner;\n"
+      "using namespace at;\nusing namespace nvcuda;\n"
+      "__global__ void k(at::Half* a) {}\n");
+  EXPECT_NE(kept.find("using namespace own::inner;\nusing namespace at;\nusing namespace nvcuda;"),
+            std::string::npos)
+      << kept;
+  EXPECT_EQ(unknown_names_of_pytorch("at::Half a; c10::complex<float> b; torch::x::y c; x.at::z;"
+                                     "int at = 2; c10::cuda::compat::exp(c10::complex<float>());"),
+            (std::vector<std::string>{"c10::complex", "torch::x::y", "at::z"}));
+}
+
+TEST(Extract, TypesThatAMacroDispatchesAreOneOfThem) {
+  const auto instance = [](const std::string& macro) {
+    const auto code = extract(
+        "template <typename T> __global__ void k(T* a) { a[0] = T(1); }\n"
+        "void run(at::Tensor x) {\n  " +
+        macro +
+        "(x.scalar_type(), \"k\", [&] { k<scalar_t><<<1, 1>>>(x.data_ptr<scalar_t>()); });\n}\n");
+    EXPECT_TRUE(code.ok()) << code.error().message;
+    return code.ok() ? code->template_arguments.at(0) : "";
+  };
+  EXPECT_EQ(instance("AT_DISPATCH_FLOATING_TYPES"), "float");
+  EXPECT_EQ(instance("AT_DISPATCH_REDUCED_FLOATING_TYPES"), "c10::BFloat16");
+  EXPECT_EQ(instance("AT_DISPATCH_INTEGRAL_TYPES"), "int");
+  EXPECT_EQ(instance("OUR_DISPATCH_HALF_TYPES"), "float");
+}
+
+TEST(Extract, WhatTheCompilerDidNotKnowIsDeclaredInFront) {
+  ExtractionRequest request;
+  request.file_name = "file.cu";
+  const std::string source =
+      "#include \"host.h\"\nusing function = float (*)(float, float);\n"
+      "constexpr function chosen = sum;\n"
+      "__global__ void k(float* a, half* b) { Pair p; a[0] = chosen(a[1], 2) + use(&p); }\n"
+      "__device__ inline float sum(float x, float y = 1.0f) { return x + y; }\n"
+      "struct Pair { float a, b; };\nint host();\n";
+  EXPECT_EQ(extract_device_code(source, request)->text.find("cuda_fp16"), std::string::npos);
+  request.undefined = {"sum", "half", "Pair", "nothing"};
+  const auto code = extract_device_code(source, request);
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  const std::string text = without_line_directives(code->text);
+  EXPECT_EQ(text.find("#include <cuda_fp16.h>\n"), 0u) << text;
+  EXPECT_NE(text.find("__device__ inline float sum(float x, float y);\nconstexpr function chosen"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("struct Pair;\n__global__"), std::string::npos) << text;
+}
+
+TEST(Extract, ADeclarationIsPutIntoItsOwnNamespace) {
+  ExtractionRequest request;
+  request.undefined = {"f"};
+  const auto text = [&](const std::string& source) {
+    const auto code = extract_device_code(source, request);
+    EXPECT_TRUE(code.ok());
+    return code.ok() ? without_line_directives(code->text) : "";
+  };
+  EXPECT_NE(text("namespace a {\n__global__ void k(float* p) { *p = f(); }\n"
+                 "__device__ float f() { return 1; }\n}\n")
+                .find("{\n__device__ float f();\n__global__"),
+            std::string::npos);
+  EXPECT_EQ(text("__global__ void k(float* p) { *p = f(); }\n"
+                 "namespace a {\n__device__ float f() { return 1; }\n}\n")
+                .find("f();\n__global__"),
+            std::string::npos);
+}
+
+TEST(Extract, SharedMemoryOfTheFileIsTheKernelsOwn) {
+  const auto text = [](const std::string& source) {
+    const auto code = extract(source, {"k"});
+    EXPECT_TRUE(code.ok()) << code.error().message;
+    return code.ok() ? without_line_directives(code->text) : "";
+  };
+  EXPECT_EQ(text("extern __shared__ float s[];\nstatic __shared__ int t[2], u;\nint host();\n"
+                 "__global__ void k(float* a) {\n  s[0] = a[t[0]];\n}\n"),
+            "__global__ void k(float* a) { extern __shared__ float s[]; __shared__ int t[2], u;\n"
+            "  s[0] = a[t[0]];\n}\n");
+  // A macro leads to it, a parameter of a function is another.
+  const std::string by_macro = text(
+      "__shared__ float s[8];\n#define SLOT(i) s[(i)]\n"
+      "__device__ float first(const float* s) { return s[0]; }\n"
+      "template <typename T>\n__global__ void k(T* a) { SLOT(0) = first(a); }\n"
+      "template __global__ void k<float>(float*);\n");
+  EXPECT_NE(by_macro.find("{ __shared__ float s[8]; SLOT(0)"), std::string::npos) << by_macro;
+  EXPECT_EQ(by_macro.find("__shared__"), by_macro.rfind("__shared__")) << by_macro;
+  // What a function uses as well is the file's; memory whose length a launch says is one.
+  const std::string both = text(
+      "extern __shared__ float s[];\n__shared__ float t[8];\n"
+      "__device__ float sum() { return s[0] + t[0]; }\n"
+      "__global__ void k(float* a) { s[0] = t[0] = 1; a[0] = sum(); }\n");
+  EXPECT_NE(both.find("k(float* a) { extern __shared__ float s[]; s[0]"), std::string::npos)
+      << both;
+  EXPECT_EQ(both.find("extern __shared__ float s[];\n__shared__ float t[8];"), 0u) << both;
+  // Under another condition, of another name.
+  const std::string other = text(
+      "#ifdef X\n__shared__ float s[8];\n#endif\n__shared__ float t[4];\n"
+      "__global__ void k(float* a) { float t = s[0]; a[0] = t; }\n");
+  EXPECT_NE(other.find("k(float* a) { float t"), std::string::npos) << other;
+}
+
+TEST(Extract, KernelsHaveTheNamesOfTheirNamespaces) {
+  const auto code = extract("namespace a { namespace {\n__global__ void k(float* p) {}\n} }\n");
+  ASSERT_TRUE(code.ok());
+  EXPECT_EQ(code->kernels, std::vector<std::string>{"k"});
+  EXPECT_EQ(code->qualified_kernels, std::vector<std::string>{"a::k"});
+}
+
+TEST(Extract, WritesOutMacrosThatMakeKernels) {
+  const std::string source =
+      "#define DEFINE(name) __global__ void name(float* a) { a[0] = 1; }\nDEFINE(one)\n";
+  const auto code = extract(source, {"one"});
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  ASSERT_FALSE(code->notes.empty());
+  EXPECT_NE(code->notes.front().find("DEFINE"), std::string::npos);
+  const auto none = extract("#define DEFINE(name) __global__ void name() {}\nint main() {}\n");
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.error().message.find("the macro 'DEFINE'"), std::string::npos);
 }
 
 TEST(Extract, SurvivesAnything) {

@@ -30,7 +30,9 @@ Result<WinnerLaunches::Place> WinnerLaunches::place_in(const CapturedKernel& ker
   if (kernel.stages.empty()) return Place{kernel.symbol, 0, kernel.slots};
   for (std::size_t stage = 0; stage < kernel.stages.size(); ++stage) {
     const std::string& symbol = kernel.stages[stage].symbol;
-    if (plain_name_of(symbol) == problem.signature.name)
+    const std::string qualified = qualified_name_of(symbol);
+    if (plain_name_of(symbol) == problem.signature.name ||
+        qualified.substr(0, qualified.find('<')) == problem.signature.name)
       return Place{symbol, stage, slots_of(kernel, symbol)};
   }
   return fail(ErrorCode::unsupported,

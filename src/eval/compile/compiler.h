@@ -58,6 +58,9 @@ struct CudaToolkit {
 // library or those that refuse NVRTC, and names out of them.
 [[nodiscard]] bool needs_nvcc(std::string_view refusal);
 
+// The names that a refusal by NVRTC or nvcc calls undefined, each once, without their namespaces.
+[[nodiscard]] std::vector<std::string> undefined_names(std::string_view refusal);
+
 // A Python that has Triton.
 struct TritonToolkit {
   std::filesystem::path python;

@@ -3,6 +3,9 @@
 #include "eval/compile/compiler.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
 
 namespace regraph::compile_internal {
 
@@ -89,6 +92,25 @@ std::string clean_log(std::string_view log, bool errors_first) {
 
 namespace regraph {
 
+namespace {
+
+// Of a line of source and the line with the caret below it, with which the text begins.
+std::string_view name_above_caret(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos) return {};
+  const std::string_view line = text.substr(0, end);
+  const std::size_t caret = text.substr(end + 1).find('^');
+  const std::size_t next = text.substr(end + 1).find('\n');
+  if (caret == std::string_view::npos || caret > next || caret >= line.size()) return {};
+  std::size_t last = caret;
+  while (last < line.size() &&
+         (std::isalnum(static_cast<unsigned char>(line[last])) != 0 || line[last] == '_'))
+    ++last;
+  return line.substr(caret, last - caret);
+}
+
+}  // namespace
+
 bool needs_nvcc(std::string_view refusal) {
   // As NVRTC 12 and 13 say it. The last are names out of headers that NVRTC does not have and that
   // were therefore left out or are empty.
@@ -104,6 +126,37 @@ bool needs_nvcc(std::string_view refusal) {
   };
   return std::ranges::any_of(
       kSigns, [&](std::string_view sign) { return refusal.find(sign) != std::string_view::npos; });
+}
+
+std::vector<std::string> undefined_names(std::string_view refusal) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view name) {
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+  };
+  // The name stands in quotes behind the last of these words, or above the caret.
+  constexpr std::string_view kBefore[] = {"error: identifier \"", "\" has no member \""};
+  constexpr std::string_view kNoScope = "name followed by \"::\" must be a class or namespace name";
+  constexpr std::string_view kNoTemplate = " is not a template";
+  for (std::size_t begin = 0; begin < refusal.size();) {
+    const std::size_t end = std::min(refusal.find('\n', begin), refusal.size());
+    const std::string_view line = refusal.substr(begin, end - begin);
+    begin = end + 1;
+    for (const std::string_view words : kBefore) {
+      const std::size_t at = line.find(words);
+      if (at == std::string_view::npos || line.find("error: ") == std::string_view::npos) continue;
+      const std::string_view rest = line.substr(at + words.size());
+      add(rest.substr(0, rest.find('"')));
+    }
+    if (const std::size_t at = line.find(kNoTemplate); at != std::string_view::npos) {
+      const std::size_t before = line.rfind(' ', at - 1);
+      std::string_view name = line.substr(before + 1, at - before - 1);
+      if (name.starts_with('"')) name = name.substr(1, name.size() - 2);
+      add(name);
+    }
+    if (line.find(kNoScope) != std::string_view::npos)
+      add(name_above_caret(refusal.substr(std::min(begin, refusal.size()))));
+  }
+  return names;
 }
 
 }  // namespace regraph

@@ -1,6 +1,7 @@
 #include "eval/compile/stub_headers.h"
 
 #include "eval/compile/standard_headers.h"
+#include "kernel/pytorch_headers.h"
 
 namespace regraph::compile_internal {
 
@@ -188,6 +189,16 @@ NamedTexts make() {
     headers.emplace_back(std::move(name), std::move(text));
   for (const char* name : kHostHeaders)
     headers.emplace_back(name, kEmpty);
+  headers.insert(headers.end(), pytorch_headers().begin(), pytorch_headers().end());
+  return headers;
+}
+
+NamedTexts make_for_nvcc() {
+  NamedTexts headers = {
+      {kPreludeName, std::string(kNvccPreludeHeaders) + kOldNames},
+      {"helper_cuda.h", kEmpty},  // of NVIDIA's samples
+  };
+  headers.insert(headers.end(), pytorch_headers().begin(), pytorch_headers().end());
   return headers;
 }
 
@@ -199,10 +210,7 @@ const NamedTexts& stub_headers() {
 }
 
 const NamedTexts& nvcc_headers() {
-  static const NamedTexts kHeaders = {
-      {kPreludeName, std::string(kNvccPreludeHeaders) + kOldNames},
-      {"helper_cuda.h", kEmpty},  // of NVIDIA's samples
-  };
+  static const NamedTexts kHeaders = make_for_nvcc();
   return kHeaders;
 }
 

@@ -1,5 +1,6 @@
 // Headers that kernel files include for nvcc and that NVRTC does not have. They are handed to the
-// compiler in memory and declare only what device code can use.
+// compiler in memory and declare only what device code can use; PyTorch's are among them
+// (kernel/pytorch_headers.h).
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 #include "eval/compile/compiler_log.h"
 
 #include "base/random.h"
+#include "eval/compile/compiler.h"
 #include "eval/compile/ptxas_report.h"
 
 #include <gtest/gtest.h>
@@ -32,6 +33,24 @@ TEST(CompilerLog, StartsAtTheFirstErrorAndIsCapped) {
   EXPECT_LE(cleaned.size(), kLogLimitBytes);
   EXPECT_EQ(cleaned.substr(0, 12), "first error\n");
   EXPECT_LE(clean_log(std::string(1 << 20, 'x'), false).size(), kLogLimitBytes);
+}
+
+TEST(CompilerLog, TellsWhichNamesAreUndefined) {
+  const std::string log =
+      "a.cu:2: error: identifier \"__nv_bfloat16\" is undefined\n  __nv_bfloat16* x\n  ^\n\n"
+      "a.cu:3: error: namespace \"at\" has no member \"Half\"\n  at::Half* y\n      ^\n\n"
+      "a.cu:4: error: name followed by \"::\" must be a class or namespace name\n"
+      "    wmma::fragment<A> a;\n    ^\n\n"
+      "a.cu:5: error: identifier \"__nv_bfloat16\" is undefined\n"
+      "a.cu:6: error: expected a \";\"\n"
+      "a.cu:7: error: opmath_type is not a template\n"
+      "a.cu:8: error: \"acc_type\" is not a template\n";
+  EXPECT_EQ(undefined_names(log),
+            (std::vector<std::string>{"__nv_bfloat16", "Half", "wmma", "opmath_type", "acc_type"}));
+  EXPECT_TRUE(undefined_names("").empty());
+  EXPECT_TRUE(
+      undefined_names("error: name followed by \"::\" must be a class or namespace name").empty());
+  EXPECT_TRUE(undefined_names("warning: identifier \"x\" is undefined").empty());
 }
 
 TEST(CompilerLog, SurvivesGarbage) {

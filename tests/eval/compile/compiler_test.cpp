@@ -103,6 +103,70 @@ __global__ void k(float* p, uint n, uint32_t* q, int64_t* r, size_t m) {
   EXPECT_FALSE(contains(kernel->log, "warning")) << kernel->log;
 }
 
+// All of the stand-ins.
+constexpr const char* kOfPytorch = R"cuda(
+#include <ATen/AccumulateType.h>
+#include <ATen/NumericUtils.h>
+#include <ATen/OpMathType.h>
+#include <ATen/ceil_div.h>
+#include <ATen/core/TensorAccessor.h>
+#include <ATen/cuda/Atomic.cuh>
+#include <ATen/cuda/DeviceUtils.cuh>
+#include <ATen/cuda/detail/KernelUtils.h>
+#include <ATen/native/cuda/MemoryAccess.cuh>
+#include <c10/cuda/CUDAMathCompat.h>
+#include <c10/macros/Macros.h>
+#include "c10/util/BFloat16.h"
+#include "c10/util/Half.h"
+static_assert(sizeof(at::Half) == 2 && alignof(torch::BFloat16) == 2);
+template <typename A, typename B> constexpr bool same = false;
+template <typename A> constexpr bool same<A, A> = true;
+static_assert(same<at::opmath_type<c10::Half>, float> && same<at::opmath_type<double>, double>);
+static_assert(same<at::acc_type<at::BFloat16, true>, float> && same<at::acc_type<float, false>, double>);
+static_assert(same<decltype(c10::Half() + c10::Half()), c10::Half>);
+static_assert(same<decltype(c10::Half() * 2.0f), float> && same<decltype(2.0 / c10::BFloat16()), double>);
+static_assert(same<decltype(c10::BFloat16() - 1), c10::BFloat16>);
+static_assert(std::numeric_limits<c10::BFloat16>::lowest().x == 0xff7f);
+template <typename T>
+__device__ float use(T* p, int n) {
+  CUDA_KERNEL_ASSERT(n > 0);
+  T t = __ldg(p);
+  t += p[1] * t;
+  t = -t / static_cast<T>(3.5f);
+  float f = 1.0f;
+  f += t;
+  gpuAtomicAdd(p + 2, t);
+  t = WARP_SHFL_XOR(t, 1);
+  if (t > p[3] || at::_isnan(t)) t = std::numeric_limits<T>::infinity();
+  p[4] = t;
+  return f + c10::cuda::compat::exp(static_cast<at::opmath_type<T>>(t));
+}
+C10_LAUNCH_BOUNDS_1(256)
+__global__ void k(c10::Half* h, at::BFloat16* b, int n, torch::PackedTensorAccessor32<float, 2, torch::RestrictPtrTraits> a) {
+  CUDA_KERNEL_LOOP(i, n) {
+    at::native::memory::aligned_vector<float, 4> v;
+    v.val[0] = use(h + i, n) + use(b + i, n) + at::ceil_div(n, 3);
+    a[i][a.size(1) - 1] = WARP_SHFL_DOWN(v.val[0], 1) + a.stride(0);
+    b[i] = __float2bfloat16(2.0f);
+    __half plain = h[i];
+    h[i] = plain;
+  }
+}
+)cuda";
+
+TEST(Compiler, PytorchsTypesHaveStandIns) {
+  const auto kernel = compile(request_for(kOfPytorch));
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  EXPECT_FALSE(contains(kernel->log, "warning")) << kernel->log;
+  // To nearest even.
+  const auto convert = compile(request_for(
+      "#include <c10/util/BFloat16.h>\n#include <c10/util/Half.h>\n"
+      "__global__ void k(c10::BFloat16* b, c10::Half* h, float x) { *b = x; *h = x; }\n"));
+  ASSERT_TRUE(convert.ok()) << convert.error().message;
+  EXPECT_TRUE(contains(convert->ptx, "cvt.rn.bf16.f32")) << convert->ptx;
+  EXPECT_TRUE(contains(convert->ptx, "cvt.rn.f16.f32")) << convert->ptx;
+}
+
 TEST(Compiler, TheStandardLibraryOfDeviceCodeIsThere) {
   const auto kernel = compile(request_for(R"cuda(
 #include <algorithm>

@@ -107,6 +107,17 @@ class Nvcc : public testing::Test {
   std::string usual_;  // temporary directory of this machine; empty: the system's
 };
 
+TEST_F(Nvcc, PytorchsTypesHaveStandIns) {
+  const auto kernel = compile(
+      request_for("#include <ATen/OpMathType.h>\n#include <c10/macros/Macros.h>\n"
+                  "template <typename T> C10_LAUNCH_BOUNDS_1(128) __global__ void k(T* p) {\n"
+                  "  at::opmath_type<T> x = p[threadIdx.x];\n  p[threadIdx.x] = x * 2;\n}\n"
+                  "template __global__ void k<c10::BFloat16>(c10::BFloat16*);\n",
+                  "k<c10::BFloat16>"));
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  EXPECT_TRUE(contains(kernel->ptx, "cvt.rn.bf16.f32")) << kernel->ptx;
+}
+
 TEST_F(Nvcc, TakesWhatNvrtcRefuses) {
   for (const char* source : {
            kSort,

@@ -4,6 +4,7 @@
 #include "eval/compile/worker/tool_run.h"
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,6 +45,8 @@ int signal_of(const ToolRun& run) {
 }  // namespace
 
 bool ToolSession::write(const std::string& name, std::string_view text) const {
+  std::error_code ignored;  // the write fails then
+  std::filesystem::create_directories((folder / name).parent_path(), ignored);
   std::ofstream file(folder / name, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
