@@ -7,11 +7,14 @@ from host_values import Size, Tensor, value_of
 
 # A constant that is an extent of a tensor is a size where it is at least this; smaller ones stay what they are.
 LEAST_SIZE = 16
-# Extents by the number of axes where nothing says them: enough work to be timed, and about 2^24 elements.
-EXTENTS = {1: (1 << 24,), 2: (4096, 4096), 3: (16, 1024, 1024), 4: (4, 16, 1024, 64)}
+# Extents by the number of axes where nothing says them, so that a launch takes 0.1 to 10 ms: about 2^26 elements where each
+# is moved once, fewer where there is more work for each.
+MOVED = {1: (1 << 26,), 2: (16384, 4096), 3: (16, 1024, 4096), 4: (16, 16, 2048, 128)}
+WORKED_ON = {1: (1 << 15,), 2: (4096, 4096), 3: (16, 1024, 1024), 4: (4, 16, 1024, 64)}
 OTHER_EXTENT = 16
 PLAIN_INTEGER = 4096
 MOST_ELEMENTS = 1 << 26
+ENOUGH_ELEMENTS = 1 << 25  # where each is moved once
 # Integers whose names say that they are small.
 NAMED = (
     (re.compile(r"(^|_)(b|bs|bsz|batch|batch_size|z|groups?)$", re.I), 8),
@@ -44,9 +47,10 @@ class Known:
         self.variables: dict = {}   # a size: the first variable that holds it
         self.names: dict = {}       # a size: its last name
         self.values: dict = {}      # a size: what a call in the module makes it
-        self.smaller: dict = {}     # a size: what is taken in place of the usual extent
+        self.fitted: dict = {}      # a size: what is taken in place of the usual extent
         self.integers: set = set()  # sizes that are arguments
         self.compared: set = set()  # sizes of which a remainder decides something
+        self.moves_once = True      # whether the kernel does little more than to move its buffers
         self.assumed: set = set()   # what was assumed of the device
 
     def state(self):
@@ -77,18 +81,18 @@ class Known:
                     return told[said]
         if name in self.values:
             return self.values[name]
-        if name in self.smaller:
-            return self.smaller[name]
+        if name in self.fitted:
+            return self.fitted[name]
         rank, axis = self.places.get(name, (0, 0))
         for said in {name, self.names.get(name, name), self.variables.get(name, name)}:
             for pattern, value in NAMED:
                 if (rank == 0 or rank > 2) and pattern.search(said):
                     return value
+        table = MOVED if self.moves_once else WORKED_ON
         if rank:
-            extents = EXTENTS.get(rank)
-            return extents[axis] if extents else OTHER_EXTENT
+            return table[rank][axis] if rank in table else OTHER_EXTENT
         alone = len(self.integers) == 1 and not self.places
-        return EXTENTS[1][0] if alone else PLAIN_INTEGER
+        return table[1][0] if alone else PLAIN_INTEGER
 
     def is_told(self, name: str) -> bool:
         """Whether the user or the module says the value of a size."""

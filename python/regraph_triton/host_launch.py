@@ -4,7 +4,7 @@ import ast
 import re
 
 from host_code import Reader
-from host_known import MOST_ELEMENTS, Known
+from host_known import ENOUGH_ELEMENTS, MOST_ELEMENTS, Known
 from host_objects import Class, Function, Instance, Launched, LoopEnds, Raised, Returned, Scope
 from host_passed import LAUNCH_WORDS, Passed, empty_result
 from host_torch import TYPES
@@ -12,7 +12,7 @@ from host_values import SYMBOL, Size, product, value_of
 from module_rules import decorator_name, dotted
 
 MOST_READINGS = 8
-MOST_HALVINGS = 40
+MOST_CHANGES = 40
 MOST_STEPS = 400_000  # of all readings, seconds
 # Where a call in the module has no buffer of so many elements it is a test, and what it measures is a launch's overhead.
 LEAST_ELEMENTS = 1 << 22
@@ -262,7 +262,7 @@ class LaunchReader:
         """Until nothing new is found out."""
         known = Known(self.given.get("sizes", {}), written, usual)
         result = None
-        for _ in range(MOST_HALVINGS):
+        for _ in range(MOST_CHANGES):
             for _ in range(MOST_READINGS):
                 before = known.state()
                 result = self.read_once(root, known)
@@ -270,7 +270,7 @@ class LaunchReader:
                     break
             if self.steps > MOST_STEPS:
                 break
-            if result is None or not (self.follow_others(result, known) or self.is_too_large(result, known)):
+            if result is None or not (self.follow_others(result, known) or self.fit(result, known)):
                 break
         return result
 
@@ -297,19 +297,22 @@ class LaunchReader:
                         break
         return found
 
-    def is_too_large(self, result: dict, known: Known) -> bool:
-        """Whether a buffer is, of sizes that nothing says; the largest of them is halved then."""
+    @staticmethod
+    def fit(result: dict, known: Known) -> bool:
+        """Halves the largest extent of a buffer that is too large, doubles the first one of buffers that are all too small;
+        of sizes that nothing says. Returns whether something was to be changed."""
         largest = max(result["tensors"], key=lambda one: value_of(product(one)), default=[])
-        if value_of(product(largest)) <= MOST_ELEMENTS:
-            return False
-        free = set()
-        for extent in largest:
-            free |= extent.symbols() if isinstance(extent, Size) else set()
-        free = {one for one in free if not known.is_told(one)}
+        count = value_of(product(largest))
+        free = [one.name for one in largest if isinstance(one, Size) and one.name and not known.is_told(one.name)]
         if not free:
             return False
-        name = max(sorted(free), key=known.value)
-        known.smaller[name] = max(known.value(name) // 2, 1)
+        if count > MOST_ELEMENTS:
+            name = max(free, key=known.value)
+            known.fitted[name] = max(known.value(name) // 2, 1)
+        elif count < ENOUGH_ELEMENTS and known.moves_once and len(largest) > 2:
+            known.fitted[free[0]] = known.value(free[0]) * 2
+        else:
+            return False
         return True
 
     def read_once(self, root, known: Known) -> dict | None:

@@ -31,6 +31,35 @@ def empty_result(line: int) -> dict:
             "chosen": []}
 
 
+def places(kernel: ast.FunctionDef, pointers: set[str]) -> dict[str, set[str]]:
+    """What is added to each pointer, as texts; nothing of one that changes, or that is used in other ways, too."""
+    found: dict[str, set[str]] = {}
+    uses: dict[str, int] = {}
+    inner: set[int] = set()
+
+    def terms(node: ast.AST) -> list[ast.AST]:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            inner.add(id(node))
+            return terms(node.left) + terms(node.right)
+        return [node]
+    for part in ast.walk(kernel):
+        if isinstance(part, ast.Name) and part.id in pointers:
+            uses[part.id] = uses.get(part.id, 0) + 1
+        if not isinstance(part, ast.BinOp) or not isinstance(part.op, ast.Add) or id(part) in inner:
+            continue
+        added = terms(part)
+        bases = [one.id for one in added if isinstance(one, ast.Name) and one.id in pointers]
+        if len(bases) == 1:
+            rest = sorted(ast.unparse(one) for one in added if not (isinstance(one, ast.Name) and one.id == bases[0]))
+            found.setdefault(bases[0], set()).add(" + ".join(rest))
+            uses[bases[0]] = uses.get(bases[0], 0) - 1
+    changed = {part.id for part in ast.walk(kernel) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    typed = [dotted(part).split(".")[0] for part in ast.walk(kernel) if isinstance(part, ast.Attribute) and part.attr == "element_ty"]
+    for name in typed:
+        uses[name] = uses.get(name, 0) - 1
+    return {name: texts for name, texts in found.items() if name not in changed and uses.get(name) == 0}
+
+
 def tiles(kernel: ast.FunctionDef) -> dict[int, set[str]]:
     """Names that the program number of an axis is multiplied by."""
     axes: dict[str, int] = {}
@@ -96,7 +125,13 @@ class Passed:
         self.parameters = [*kernel.args.posonlyargs, *kernel.args.args, *kernel.args.kwonlyargs]
         self.names = {one.arg for one in self.parameters}
         self.pointers = {one["name"] for one in seen if one["pointer"]}
+        self.places = places(kernel, self.pointers)
         self.tiles = tiles(kernel)
+        # Further loops of the same length go through the rows once more, not deeper.
+        loops = [part for part in ast.walk(kernel) if isinstance(part, ast.For)]
+        inner = {id(part) for loop in loops for part in ast.walk(loop) if part is not loop and isinstance(part, ast.For)}
+        outer = [loop for loop in loops if id(loop) not in inner]
+        self.first_loops = outer[:1] + [loop for loop in loops if outer and id(loop) in inner and loop in ast.walk(outer[0])]
         self.bounding = bounding(kernel)
         self.stride_bounds = stride_bounds(kernel)
         self.indexes = {one["name"]: one["indexes"] for one in seen if one["indexes"]}
@@ -137,11 +172,29 @@ class Passed:
         for one in self.parameters:
             if not is_constant_parameter(one) and one.arg in passed:
                 self.take_argument(one.arg, passed[one.arg], known, result)
+        self.take_alike(passed, result)
+        known.moves_once = self.moves_once(passed, result)
         self.take_indices(passed, result)
         self.take_bounds(launched, passed, result)
         self.take_anchors(launched, passed, result)
         self.finish(known, result)
         return result
+
+    def moves_once(self, passed: dict, result: dict) -> bool:
+        """Whether programs and their loops together go through no more than the largest buffer's axes."""
+        if any(isinstance(part, ast.Attribute) and part.attr.startswith("dot") for part in ast.walk(self.kernel)):
+            return False
+        extents = [name for text in result["grid"] for name in SYMBOL.findall(text) if name not in ("cdiv", "min", "max")]
+        for part in ast.walk(self.kernel):
+            is_loop = isinstance(part, ast.For) and isinstance(part.iter, ast.Call) and \
+                dotted(part.iter.func).split(".")[-1] == "range" and part.iter.args
+            if not is_loop or (len(part.iter.args) > 1 and not isinstance(part.iter.args[0], ast.Constant)):
+                continue
+            end = part.iter.args[1 if len(part.iter.args) > 1 else 0]
+            named = {name.id for name in ast.walk(end) if isinstance(name, ast.Name)}
+            loop = [passed[name].text() for name in named if isinstance(passed.get(name), Size)]
+            extents += [one for one in loop if not one.startswith("=")][:1] if part in self.first_loops else []
+        return len(extents) <= max([1, *map(len, result["tensors"])])
 
     def nodes_of(self, launched: Launched) -> dict:
         """The expressions that the launch passes, by parameter, up to the first `*` among them."""
@@ -161,6 +214,16 @@ class Passed:
         """Sizes that the kernel is passed themselves."""
         values = (passed.get(name) for name in self.extents_of(launched))
         result["anchored"] |= {one.name for one in values if isinstance(one, Size) and one.name}
+
+    def take_alike(self, passed: dict, result: dict) -> None:
+        """A buffer of which nothing else is known, and which is touched at no places but those of another: it is as long."""
+        for name in self.pointers & set(passed) - set(result["shapes"]):
+            places = self.places.get(name)
+            for other in result["shapes"] if places else ():
+                if name not in result["constants"] and places <= self.places.get(other, set()):
+                    result["shapes"][name] = result["shapes"][other]
+                    result["numbers"][name] = result["numbers"][other]
+                    break
 
     def take_bounds(self, launched: Launched, passed: dict, result: dict) -> None:
         """Which size bounds an axis of a tensor: the kernel multiplies `k` by its stride, and compares `k < K`."""

@@ -219,9 +219,9 @@ std::vector<std::string> add_launch(const triton::SeenLaunch& launch,
   std::set<std::string> used;
   const auto use = [&](const IntegerExpression& expression) { used.merge(expression.symbols()); };
   for (const auto& [name, one] : seen->arguments) {
-    const bool is_parameter = std::ranges::find(text.parameters, name,
-                                                &triton::TypedParameter::name) !=
-                              text.parameters.end();
+    const bool is_parameter =
+        std::ranges::find(text.parameters, name, &triton::TypedParameter::name) !=
+        text.parameters.end();
     if (!is_parameter) continue;
     ManifestArgument& argument = argument_of(manifest, name);
     std::string found;

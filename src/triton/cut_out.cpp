@@ -136,8 +136,7 @@ class DraftMaker {
       } else if (!seen.value.empty()) {
         constants[seen.name] = seen.value;
       } else {
-        draft_.missing.push_back("constants: a value for '" + seen.name + "'" +
-                                 because(seen.name));
+        draft_.missing.push_back("constants: a value for '" + seen.name + "'" + because(seen.name));
       }
     }
   }
@@ -161,8 +160,8 @@ class DraftMaker {
 
   void take_grid() {
     if (!cut_.launch || cut_.launch->grid.empty()) {
-      draft_.missing.push_back(
-          "grid: the launch's number of programs, e.g. [\"cdiv(n, BLOCK)\"]" + because("grid"));
+      draft_.missing.push_back("grid: the launch's number of programs, e.g. [\"cdiv(n, BLOCK)\"]" +
+                               because("grid"));
       return;
     }
     const auto& seen = cut_.launch->grid;
@@ -207,8 +206,7 @@ class DraftMaker {
       const auto& typed = draft_.text.parameters;
       const bool is_typed =
           std::ranges::find(typed, parameter.name, &TypedParameter::name) != typed.end();
-      if (!parameter.is_constant && !is_typed &&
-          !draft_.text.constants.contains(parameter.name))
+      if (!parameter.is_constant && !is_typed && !draft_.text.constants.contains(parameter.name))
         draft_.missing.push_back("signature: a type for '" + parameter.name + "'");
     }
     for (const auto& [name, value] : draft_.text.arguments) {
@@ -231,8 +229,7 @@ class DraftMaker {
 Result<CutOut> cut_out(const std::filesystem::path& python, const std::filesystem::path& script,
                        const std::string& text, const std::string& kernel, const GivenSizes& given,
                        const Cancellation& cancellation) {
-  json said = {
-      {"sizes", given.sizes}, {"shapes", given.shapes}, {"constants", json::object()}};
+  json said = {{"sizes", given.sizes}, {"shapes", given.shapes}, {"constants", json::object()}};
   for (const auto& [name, value] : given.constants)
     said["constants"][name] = json::parse(value, nullptr, false);
   auto answer = run_python(python, script, {kernel, said.dump()}, text, cancellation);

@@ -28,15 +28,15 @@ struct SeenParameter {
 // What the host code of the file passes to the kernel, as far as it can be read.
 struct SeenLaunch {
   int line = 0;
-  std::vector<std::string> grid;                 // of sizes and constants; empty: it cannot be read
+  std::vector<std::string> grid;  // of sizes and constants; empty: it cannot be read
   // As JSON; of parameters that are no tl.constexpr those whose value Triton's launcher makes part
   // of the code: 1 and None.
   std::map<std::string, std::string> constants;
-  std::map<std::string, int> options;            // num_warps, num_stages, num_ctas
-  std::map<std::string, std::string> types;      // in Triton's words, by parameter
-  std::map<std::string, std::string> problems;   // what cannot be read, and why: "grid", parameters
-  std::vector<std::string> notes;                // what was assumed
-  std::string manifest;                          // sizes and arguments, as YAML; empty: none
+  std::map<std::string, int> options;           // num_warps, num_stages, num_ctas
+  std::map<std::string, std::string> types;     // in Triton's words, by parameter
+  std::map<std::string, std::string> problems;  // what cannot be read, and why: "grid", parameters
+  std::vector<std::string> notes;               // what was assumed
+  std::string manifest;                         // sizes and arguments, as YAML; empty: none
 };
 
 // A choice of @triton.autotune.

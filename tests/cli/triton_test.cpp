@@ -136,16 +136,15 @@ class ModelNew(torch.nn.Module):
 
 TEST_F(Triton, AModuleAsPapersPrintItIsUnderstoodBare) {
   const std::string kernel = file("printed.py", kPrinted);
-  const ProgramRun done = run({kernel, "--kernel", "scale_rows", "--device", "h200", "--size",
-                               "n_cols=2048", "--init"});
+  const ProgramRun done = run(
+      {kernel, "--kernel", "scale_rows", "--device", "h200", "--size", "n_cols=2048", "--init"});
   ASSERT_EQ(done.exit_code, 0) << done.error;
   EXPECT_EQ(done.output.find("FILL IN"), std::string::npos) << done.output;
   EXPECT_NE(done.output.find("constants: {BLOCK_SIZE: 1024}"), std::string::npos) << done.output;
   EXPECT_NE(done.output.find("grid: [n_rows, \"cdiv(n_cols, BLOCK_SIZE)\", \"1\"]"),
             std::string::npos)
       << done.output;
-  EXPECT_NE(done.output.find("s_ptr: {dir: in, shape: [n_rows]"), std::string::npos)
-      << done.output;
+  EXPECT_NE(done.output.find("s_ptr: {dir: in, shape: [n_rows]"), std::string::npos) << done.output;
   EXPECT_NE(done.output.find("x_stride: n_cols"), std::string::npos) << done.output;
   const ProgramRun tried =
       run({kernel, "--kernel", "scale_rows", "--device", "h200", "--dry-run", "--output", "out"});

@@ -60,7 +60,7 @@ class Grids(unittest.TestCase):
                 self.assertEqual(launch["problems"], {})
                 self.assertEqual(launch["grid"][0], "cdiv(n, BLOCK)")
                 self.assertEqual(launch["constants"], {"BLOCK": 512})
-                self.assertEqual(launch["manifest"]["sizes"], {"n": 1 << 24})
+                self.assertEqual(launch["manifest"]["sizes"], {"n": 1 << 26})
 
     def test_what_cannot_be_read_is_said_with_its_line(self):
         launch = scaled("grid = blocks_of(x)\nscale[grid](x, y, n, BLOCK=pick(n))")
@@ -89,7 +89,8 @@ class Modules(unittest.TestCase):
     """Modules as papers and repositories print them; nothing is said beside them."""
     EXPECTED = {
         # grid, constants, shapes
-        "vector_add.py": (["cdiv(n_elements, BLOCK_SIZE)"], {"BLOCK_SIZE": 1024}, {"x_ptr": ["n_elements"]}),
+        "vector_add.py": (["cdiv(n_elements, BLOCK_SIZE)"], {"BLOCK_SIZE": 1024},
+                          {"x_ptr": ["n_elements"], "y_ptr": ["n_elements"]}),
         "row_softmax.py": (["height"], {"BLOCK": 4096}, {"src": ["height", "width"], "dst": ["height", "width"]}),
         "resident_softmax.py": (["min(1056, height)", "1", "1"], {"BLOCK": 4096}, {"src": ["height", "width"]}),
         "grouped_product.py": (["cdiv(rows, TM) * cdiv(columns, TN)"], {"TM": 64, "ACT": "squared", "left_depth": 1},
@@ -106,7 +107,8 @@ class Modules(unittest.TestCase):
         "embedding.py": (["n"], {"BLOCK": 256}, {"table_ptr": ["V", "D"], "idx_ptr": ["n"]}),
         "rms_norm.py": (["rows"], {"EVEN": True, "BLOCK": 4096}, {"x_ptr": ["rows", "4096"], "w_ptr": ["4096"]}),
         "partial_sums.py": (["cdiv(n, BLOCK_SIZE)"], {"BLOCK_SIZE": 512}, {"out": ["cdiv(n, 512)"]}),
-        "rotary.py": (["seq_len", "n_heads", "batch"], {"head_dim": 64, "BLOCK": 32}, {"cos_ptr": ["seq_len", "32"]}),
+        "rotary.py": (["seq_len", "n_heads", "batch"], {"head_dim": 64, "BLOCK": 32},
+                      {"cos_ptr": ["seq_len", "32"], "sin_ptr": ["seq_len", "32"]}),
         "quantised_rows.py": (["T"], {"BLOCK": 8192}, {"q_ptr": ["T", "K"], "s_ptr": ["T", "1"]}),
         "bias_activation.py": (["cdiv(rows * cols, BLOCK)", "1", "1"], {"ACT": "leaky", "b_ptr": None}, {"x_ptr": ["rows", "cols"]}),
         "persistent_relu.py": (["min(NUM_SMS, cdiv(n, BLOCK))"], {"NUM_SMS": 132}, {"x_ptr": ["n"]}),
@@ -140,7 +142,7 @@ class Modules(unittest.TestCase):
         self.assertEqual(launch_of("layer_norm_function.py")["manifest"]["sizes"], {"height": 2048, "width": 4096})
         # Twelve elements are a test of it, and no size to measure at.
         dropout = launch_of("seeded_dropout.py")["manifest"]
-        self.assertEqual(dropout["sizes"], {"count": 1 << 24})
+        self.assertEqual(dropout["sizes"], {"count": 1 << 26})
         self.assertEqual((dropout["args"]["p"], dropout["args"]["seed"]), ({"value": "0.25"}, {"value": "7"}))
 
     def test_buffers_begin_as_the_launcher_makes_them(self):
@@ -161,6 +163,22 @@ class Modules(unittest.TestCase):
         self.assertEqual(turned["constants"], {"s": 1})
         self.assertEqual(turned["manifest"]["args"]["x_ptr"]["shape"], ["m", "n"])
         self.assertEqual(turned["manifest"]["args"]["t"], {"value": "n"})
+
+    def test_sizes_that_nothing_says_are_enough_work(self):
+        sizes = {name: launch_of(name)["manifest"]["sizes"] for name in ("row_softmax.py", "flash_attention.py", "rotary.py")}
+        self.assertEqual(sizes["row_softmax.py"], {"height": 16384, "width": 4096})
+        self.assertEqual(sizes["flash_attention.py"], {"batch": 8, "heads": 16, "length": 1024})
+        self.assertEqual(sizes["rotary.py"], {"batch": 32, "seq_len": 1024, "n_heads": 16})
+        pairs = KERNEL.replace("    tl.store(", "    for i in range(0, n, 1):\n        at += i\n    tl.store(")
+        all_pairs = launch_of("def run(x):\n    n = x.numel()\n    scale[(triton.cdiv(n, 64),)](x, x, n, 64)\n", kernel=pairs)
+        self.assertEqual(all_pairs["manifest"]["sizes"], {"n": 1 << 15})
+
+    def test_buffers_that_are_touched_at_the_same_places_are_as_long(self):
+        host = "def run(x):\n    n = x.numel()\n    scale[(triton.cdiv(n, 64),)](x, made(x), n, 64)\n"
+        self.assertEqual(launch_of(host)["manifest"]["args"]["y_ptr"]["shape"], ["n"])
+        for before, after in (("y_ptr + at", "y_ptr + 2 * at"), ("    tl.store(", "    y_ptr += 1\n    tl.store(")):
+            other = launch_of(host, kernel=KERNEL.replace(before, after))
+            self.assertNotIn("shape", other["manifest"]["args"].get("y_ptr", {}))
 
     def test_what_the_launch_asks_of_the_device_is_said(self):
         notes = " ".join(launch_of("resident_softmax.py")["notes"])

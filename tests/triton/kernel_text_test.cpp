@@ -43,7 +43,8 @@ TEST(KernelText, IsReadAndWrittenBack) {
 }
 
 TEST(KernelText, ACommentMayLeaveTheKernelOpen) {
-  const std::string text = "# regraph-triton:\n#   constants: {BLOCK: 64, bias: null}\n#   grid: [n]\n\nx = 1\n";
+  const std::string text =
+      "# regraph-triton:\n#   constants: {BLOCK: 64, bias: null}\n#   grid: [n]\n\nx = 1\n";
   const auto strict = parse_kernel_text(text);
   ASSERT_FALSE(strict.ok());
   EXPECT_NE(strict.error().message.find("'kernel' must name a function"), std::string::npos);
