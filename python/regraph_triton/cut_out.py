@@ -1,9 +1,10 @@
 """Cuts a Triton kernel out of a Python file, with the device functions and constants that it mentions, and says what
 can be seen of its parameters and launches. Nothing of the file is run.
 
-    python -I cut_out.py NAME < FILE          NAME may be empty: the only kernel that is launched, or the only one
+    python -I cut_out.py NAME GIVEN < FILE    NAME may be empty: the only kernel that is launched, or the only one
 
-Prints JSON: kernel, module (text that compiles alone), parameters, launches, configs. Exit status 1 with a message on
+GIVEN is JSON of what the user says: {"sizes": {name: value}, "shapes": {pointer: [extent, ...]}}. Prints JSON: kernel,
+module (text that compiles alone), parameters, launch (host_launch.py; null: there is none), configs. Exit status 1 with a message on
 standard error where the file is at fault.
 """
 import ast
@@ -13,9 +14,10 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from host_launch import LaunchReader, places_of  # noqa: E402
 from module_rules import (  # noqa: E402
     DROPPED_DECORATORS, JIT_NAMES, NotAllowed, check_module, decorator_name, dotted, import_is_allowed, is_constant,
-    is_device_function)
+    is_constant_parameter, is_device_function)
 
 LOADS = {"load"}
 STORES = {"store", "atomic_add", "atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor", "atomic_xchg",
@@ -24,11 +26,6 @@ STORES = {"store", "atomic_add", "atomic_max", "atomic_min", "atomic_and", "atom
 
 class Unusable(Exception):
     """The file has no such kernel, or one that cannot be cut out."""
-
-
-def is_constant_parameter(argument: ast.arg) -> bool:
-    """Whether a parameter is a tl.constexpr."""
-    return argument.annotation is not None and dotted(argument.annotation).split(".")[-1] == "constexpr"
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -57,7 +54,8 @@ def bases(address: ast.AST, made_of: dict[str, set[str]], parameters: set[str]) 
         address = address.left
     if isinstance(address, ast.Call):
         found: set[str] = set()
-        for argument in address.args[:1]:
+        words = [word.value for word in address.keywords if word.arg in ("base", "ptr")]
+        for argument in address.args[:1] or words:
             found |= bases(argument, made_of, parameters)
         return found
     if not isinstance(address, ast.Name):
@@ -84,30 +82,94 @@ def address_variables(function: ast.FunctionDef, parameters: set[str]) -> dict[s
     return made_of
 
 
-def describe_parameters(function: ast.FunctionDef) -> list[dict]:
+def index_uses(function: ast.FunctionDef, made_of: dict[str, set[str]], parameters: set[str]) \
+        -> dict[str, tuple[str, int]]:
+    """Parameters through which places in others are loaded, with those others and the axis that they are places along:
+    `rows` of `tl.load(table + tl.load(rows + i) * width)`, along the first, as something is multiplied by it."""
+    loaded: dict[str, set[str]] = {}
+
+    def loads_in(node: ast.AST) -> set[str]:
+        """Parameters whose elements an expression is made of."""
+        found: set[str] = set()
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name):
+                found |= loaded.get(part.id, set())
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in LOADS and part.args:
+                found |= bases(part.args[0], made_of, parameters)
+        return found
+    for _ in range(2):
+        for part in ast.walk(function):
+            if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name):
+                found = loads_in(part.value)
+                if found:
+                    loaded.setdefault(part.targets[0].id, set()).update(found)
+    uses: dict[str, tuple[str, int]] = {}
+    for address in memory_calls(function, LOADS | STORES):
+        scaled = set()
+        for part in ast.walk(address):
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult):
+                scaled |= loads_in(part)
+        for target in bases(address, made_of, parameters):
+            for index in loads_in(address) - {target}:
+                uses.setdefault(index, (target, 0 if index in scaled else -1))
+    return uses
+
+
+def arguments_of(function: ast.FunctionDef) -> list[ast.arg]:
+    """Its parameters, in order."""
+    return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+
+
+def accesses(function: ast.FunctionDef, functions: dict[str, ast.FunctionDef], around=()) -> dict[str, set[str]]:
+    """Parameters through which it loads, stores, and stores atomically, itself or by device functions that it calls;
+    "typed" are those whose elements' type it asks for."""
+    names = {argument.arg for argument in arguments_of(function)}
+    made_of = address_variables(function, names)
+    found: dict[str, set[str]] = {"loaded": set(), "stored": set(), "atomic": set(), "typed": set()}
+    for kind, operations in (("loaded", LOADS), ("stored", STORES), ("atomic", STORES - {"store"})):
+        for address in memory_calls(function, operations):
+            found[kind] |= bases(address, made_of, names)
+    for part in ast.walk(function):
+        if isinstance(part, ast.Attribute) and part.attr == "element_ty":
+            found["typed"] |= {dotted(part.value).split(".")[0]} & names
+        if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Name) or part.func.id in around:
+            continue
+        callee = functions.get(part.func.id)
+        if callee is None or callee is function:
+            continue
+        inner = accesses(callee, functions, (*around, function.name))
+        passed = dict(zip([one.arg for one in arguments_of(callee)], part.args)) | \
+            {word.arg: word.value for word in part.keywords if word.arg}
+        for kind, its in inner.items():
+            for name in its & set(passed):
+                found[kind] |= bases(passed[name], made_of, names)
+    return found
+
+
+def describe_parameters(function: ast.FunctionDef, functions: dict[str, ast.FunctionDef]) -> list[dict]:
     """Name, kind and direction of each parameter, as the function's body shows them."""
-    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    arguments = arguments_of(function)
     defaults = dict(zip([one.arg for one in reversed([*function.args.posonlyargs, *function.args.args])],
                         reversed(function.args.defaults)))
     defaults |= {one.arg: value for one, value in zip(function.args.kwonlyargs, function.args.kw_defaults) if value}
     names = {argument.arg for argument in arguments}
-    made_of = address_variables(function, names)
-    loaded, stored = set(), set()
-    for address in memory_calls(function, LOADS):
-        loaded |= bases(address, made_of, names)
-    for address in memory_calls(function, STORES):
-        stored |= bases(address, made_of, names)
+    found = accesses(function, functions)
+    indexes = index_uses(function, address_variables(function, names), names)
     result = []
     for argument in arguments:
         name = argument.arg
         default = defaults.get(name)
         annotation = argument.annotation
+        loaded, stored = name in found["loaded"], name in found["stored"]
         result.append({
             "name": name,
             "constant": is_constant_parameter(argument),
-            "pointer": name in loaded or name in stored or name.endswith("_ptr"),
-            "loaded": name in loaded,
-            "stored": name in stored,
+            "pointer": loaded or stored or name in found["typed"] or name.endswith("_ptr"),
+            "loaded": loaded,
+            "stored": stored,
+            "atomic": name in found["atomic"],
+            "indexes": indexes.get(name, ("", 0))[0],
+            "index_axis": indexes.get(name, ("", 0))[1],
             "annotation": annotation.value if isinstance(annotation, ast.Constant) else
                           dotted(annotation) if annotation is not None else "",
             "default": default.value if isinstance(default, ast.Constant) else None,
@@ -115,79 +177,12 @@ def describe_parameters(function: ast.FunctionDef) -> list[dict]:
     return result
 
 
-def grid_text(node: ast.AST, meta: str, passed: dict[str, str]) -> str:
-    """One extent of a grid as an expression of sizes and constants; raises Unusable where it is none. `passed` has
-    the parameters by what the host passes for them."""
-    if ast.unparse(node) in passed:
-        return passed[ast.unparse(node)]
-    operators = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "/"}
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        return str(node.value)
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and dotted(node.value) == meta:
-        return str(node.slice.value)
-    if isinstance(node, ast.BinOp) and type(node.op) in operators:
-        return f"({grid_text(node.left, meta, passed)} {operators[type(node.op)]} {grid_text(node.right, meta, passed)})"
-    if isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] == "cdiv" and len(node.args) == 2:
-        return f"cdiv({grid_text(node.args[0], meta, passed)}, {grid_text(node.args[1], meta, passed)})"
-    raise Unusable("")
-
-
-def grid_axes(tree: ast.Module, grid: ast.AST, passed: dict[str, str]) -> list[str]:
-    """The extents of a launch's grid; empty where they cannot be read."""
-    if isinstance(grid, ast.Name):
-        values = [part.value for part in ast.walk(tree) if isinstance(part, ast.Assign) and len(part.targets) == 1
-                  and dotted(part.targets[0]) == grid.id]
-        if len(values) != 1:
-            return []
-        grid = values[0]
-    meta = ""
-    if isinstance(grid, ast.Lambda):
-        meta = grid.args.args[0].arg if grid.args.args else ""
-        grid = grid.body
-    extents = grid.elts if isinstance(grid, (ast.Tuple, ast.List)) else [grid]
-    try:
-        return [grid_text(extent, meta, passed) for extent in extents]
-    except Unusable:
-        return []
-
-
-def launches_of(tree: ast.Module, kernel: ast.FunctionDef) -> list[dict]:
-    """The places where the file launches the kernel: kernel[grid](arguments)."""
-    parameters = [*kernel.args.posonlyargs, *kernel.args.args]
-    found = []
-    for part in ast.walk(tree):
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Subscript) and dotted(part.func.value) == kernel.name:
-            # A pointer's name may be anything, and a literal nobody's.
-            passed = {ast.unparse(value): one.arg for one, value in zip(parameters, part.args)
-                      if not isinstance(value, ast.Constant) and not is_constant_parameter(one)}
-            found.append({
-                "line": part.lineno,
-                "grid": grid_axes(tree, part.func.slice, passed),
-                "arguments": [ast.unparse(one) for one in part.args],
-                "words": {word.arg: word.value.value for word in part.keywords
-                          if word.arg and isinstance(word.value, ast.Constant)},
-            })
-    return sorted(found, key=lambda one: one["line"])
-
-
-def configs_of(function: ast.FunctionDef) -> list[dict]:
-    """What @triton.autotune chooses from, where it is written out."""
-    found = []
-    for decorator in function.decorator_list:
-        if decorator_name(decorator).split(".")[-1] != "autotune" or not isinstance(decorator, ast.Call):
-            continue
-        for part in ast.walk(decorator):
-            if isinstance(part, ast.Call) and dotted(part.func).split(".")[-1] == "Config" and part.args:
-                try:
-                    constants = ast.literal_eval(part.args[0])
-                    words = {word.arg: ast.literal_eval(word.value) for word in part.keywords if word.arg}
-                except ValueError:
-                    continue
-                found.append({"constants": constants, "num_warps": words.get("num_warps"),
-                              "num_stages": words.get("num_stages"), "num_ctas": words.get("num_ctas")})
-    return found
+def refuse_pointers_in_memory(function: ast.FunctionDef) -> None:
+    """A buffer of addresses leads to memory that no argument is. Raises Unusable."""
+    for part in ast.walk(function):
+        if isinstance(part, ast.Call) and dotted(part.func).split(".")[-1] == "pointer_type":
+            raise Unusable(f"line {part.lineno}: '{function.name}' loads addresses from memory, and what they lead to is no "
+                           "argument of it, so that no content can be made for it; pass one pointer with offsets instead")
 
 
 def text_of_function(function: ast.FunctionDef, lines: list[str]) -> str:
@@ -203,14 +198,16 @@ def text_of_function(function: ast.FunctionDef, lines: list[str]) -> str:
     return jit + "\n" + "\n".join(lines[function.lineno - 1:function.end_lineno])
 
 
-def cut_out(text: str, wanted: str) -> dict:
-    """The kernel as a module of its own, and what is seen of it. Raises Unusable, SyntaxError."""
+def cut_out(text: str, wanted: str, given: dict | None = None) -> dict:
+    """The kernel as a module of its own, and what is seen of it; `given` has what the user says already (sizes, shapes).
+    Raises Unusable, SyntaxError."""
     tree = ast.parse(text)
     lines = text.splitlines()
     functions = {node.name: node for node in tree.body if is_device_function(node)}
     if not functions:
         raise Unusable("the file holds no function under @triton.jit")
     kernel = choose(tree, functions, wanted)
+    refuse_pointers_in_memory(functions[kernel])
     constants = {}
     imports = []
     for node in tree.body:
@@ -235,12 +232,15 @@ def cut_out(text: str, wanted: str) -> dict:
         imports.insert(0, "import triton")
     module = "\n".join(dict.fromkeys(imports)) + "\n\n\n" + "\n\n\n".join(pieces) + "\n"
     check_module(module)
+    parameters = describe_parameters(functions[kernel], functions)
+    reader = LaunchReader(tree, text, functions[kernel], set(functions), parameters, given or {})
+    launch, configs = reader.read(), reader.written_configurations()
     return {
         "kernel": kernel,
         "module": module,
-        "parameters": describe_parameters(functions[kernel]),
-        "launches": launches_of(tree, functions[kernel]),
-        "configs": configs_of(functions[kernel]),
+        "parameters": parameters,
+        "launch": launch,
+        "configs": configs,
     }
 
 
@@ -254,7 +254,7 @@ def choose(tree: ast.Module, functions: dict, wanted: str) -> str:
     for name, node in functions.items():
         called |= names_in(node) & set(functions) - {name}
     candidates = [name for name in functions if name not in called]
-    launched = [name for name in candidates if launches_of(tree, functions[name])]
+    launched = [name for name in candidates if places_of(tree, name)]
     if len(launched) == 1:
         return launched[0]
     if len(candidates) == 1:
@@ -262,9 +262,9 @@ def choose(tree: ast.Module, functions: dict, wanted: str) -> str:
     raise Unusable(f"the file has several kernels: {', '.join(candidates or functions)}; choose one with --kernel")
 
 
-def main(wanted: str = "") -> int:
+def main(wanted: str = "", given: str = "{}") -> int:
     try:
-        print(json.dumps(cut_out(sys.stdin.read(), wanted)))
+        print(json.dumps(cut_out(sys.stdin.read(), wanted, json.loads(given))))
     except NotAllowed as error:
         print(f"{error.message} (line {error.line} of what was cut out)", file=sys.stderr)
         return 1

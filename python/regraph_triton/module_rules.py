@@ -44,6 +44,11 @@ def is_device_function(node: ast.AST) -> bool:
     return any(decorator_name(decorator) in JIT_NAMES for decorator in node.decorator_list)
 
 
+def is_constant_parameter(argument: ast.arg) -> bool:
+    """Whether a parameter is a tl.constexpr."""
+    return argument.annotation is not None and dotted(argument.annotation).split(".")[-1] == "constexpr"
+
+
 def is_constant(node: ast.AST) -> bool:
     """Whether an expression is a number, a text or a type of Triton's, or made of those by operators: nothing is
     called but tl.constexpr, so that evaluating it does nothing."""

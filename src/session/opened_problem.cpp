@@ -229,7 +229,11 @@ class ProblemOpener {
     const auto compiled = toolchain_.compiler->compile(request, cancellation_);
     if (!compiled) return compiled.error();
     const Deadline deadline(options_.evaluation_seconds, cancellation_);
-    return observe_lengths(*compiled, signature, draft, fixed, wanted, deadline.cancellation());
+    Manifest launched = draft;
+    if (opened_->triton && launched.launch)
+      launched.launch->dynamic_shared_bytes =
+          IntegerExpression(triton::shared_bytes_of(compiled->ptx));
+    return observe_lengths(*compiled, signature, launched, fixed, wanted, deadline.cancellation());
   }
 
   Done compile() {

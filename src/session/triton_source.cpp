@@ -83,8 +83,9 @@ std::optional<std::int64_t> passed_value(const triton::KernelText& text, const s
   if (const auto argument = std::ranges::find(problem.arguments, expression, &Argument::name);
       argument != problem.arguments.end() && argument->value) {
     const auto parsed = IntegerExpression::parse(argument->value->text());
-    if (!parsed || !parsed->is_constant()) return std::nullopt;
-    return *parsed->evaluate({});
+    if (!parsed) return std::nullopt;
+    const auto value = parsed->evaluate(sizes);
+    return value ? std::optional(*value) : std::nullopt;
   }
   const auto parsed = IntegerExpression::parse(expression);
   if (!parsed) return std::nullopt;
@@ -146,6 +147,9 @@ class DivisibleChooser {
     std::string expression = name;
     if (const auto said = text_.arguments.find(name); said != text_.arguments.end())
       expression = said->second;
+    if (const auto argument = std::ranges::find(problem_.arguments, expression, &Argument::name);
+        argument != problem_.arguments.end() && argument->value)
+      expression = argument->value->text();
     const auto parsed = IntegerExpression::parse(expression);
     if (!parsed) return problem_.tests;
     std::vector<Symbols> result;
@@ -168,6 +172,85 @@ class DivisibleChooser {
   std::vector<std::string> rounded_;
 };
 
+// Names of sizes that the manifest says at least one value of.
+std::set<std::string> said_sizes(const Manifest& manifest) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : manifest.sizes)
+    names.insert(name);
+  for (const auto* list : {&manifest.bench, &manifest.tests}) {
+    for (const Symbols& entry : *list) {
+      for (const auto& [name, value] : entry)
+        names.insert(name);
+    }
+  }
+  return names;
+}
+
+triton::GivenSizes given_sizes(const Manifest& manifest) {
+  triton::GivenSizes given;
+  given.sizes = manifest.sizes;
+  if (!manifest.bench.empty()) {
+    for (const auto& [name, value] : manifest.bench.front())
+      given.sizes[name] = value;
+  }
+  for (const auto& [name, said] : manifest.arguments) {
+    if (!said.shape) continue;
+    for (const IntegerExpression& extent : *said.shape)
+      given.shapes[name].push_back(extent.text());
+  }
+  return given;
+}
+
+ManifestArgument& argument_of(Manifest& manifest, const std::string& name) {
+  for (auto& [known, one] : manifest.arguments) {
+    if (known == name) return one;
+  }
+  return manifest.arguments.emplace_back(name, ManifestArgument{}).second;
+}
+
+// Puts in what the launch in the file says of arguments and sizes, where the manifest and the
+// comment say nothing. Returns what was put in, a sentence for each argument.
+std::vector<std::string> add_launch(const triton::SeenLaunch& launch,
+                                    const triton::KernelText& text, Manifest& manifest) {
+  std::vector<std::string> notes;
+  const auto seen = parse_manifest(launch.manifest, "");
+  if (!seen) return notes;
+  const std::set<std::string> said = said_sizes(manifest);
+  std::set<std::string> used;
+  const auto use = [&](const IntegerExpression& expression) { used.merge(expression.symbols()); };
+  for (const auto& [name, one] : seen->arguments) {
+    const bool is_parameter =
+        std::ranges::find(text.parameters, name, &triton::TypedParameter::name) !=
+        text.parameters.end();
+    if (!is_parameter) continue;
+    ManifestArgument& argument = argument_of(manifest, name);
+    std::string found;
+    if (one.shape && !argument.shape) {
+      argument.shape = one.shape;
+      std::ranges::for_each(*one.shape, use);
+      for (const IntegerExpression& extent : *one.shape)
+        found += (found.empty() ? "[" : ", ") + extent.text();
+      found += "]";
+    }
+    if (one.init && !argument.init) argument.init = one.init;
+    if (one.direction && !argument.direction) argument.direction = one.direction;
+    if (one.value && !argument.value && !said.contains(name) && !text.arguments.contains(name)) {
+      argument.value = one.value;
+      if (one.value->expression() != nullptr) use(*one.value->expression());
+      found = one.value->text();
+    }
+    if (!found.empty())
+      notes.push_back(fmt::format("'{}' is {}, as in line {}", name, found, launch.line));
+  }
+  for (const std::string& extent : text.grid) {
+    if (const auto parsed = IntegerExpression::parse(extent)) use(*parsed);
+  }
+  for (const auto& [name, value] : seen->sizes) {
+    if (used.contains(name) && !said.contains(name)) manifest.sizes[name] = value;
+  }
+  return notes;
+}
+
 }  // namespace
 
 Result<TritonToolkit, SessionError> find_triton(const Toolchain& toolchain,
@@ -188,15 +271,18 @@ Result<CutTriton, SessionError> cut_out_triton(ProblemSource& source, Toolchain&
                                                bool fill_in, const Cancellation& cancellation) {
   auto toolkit = find_triton(toolchain, cancellation);
   if (!toolkit) return std::move(toolkit).error();
-  std::optional<triton::KernelText> said;
+  std::optional<triton::SaidText> said;
+  const std::string chosen = source.manifest.kernel.value_or("");
   if (triton::has_header(source.file_text)) {
-    auto read = triton::parse_kernel_text(source.file_text);
+    auto read = triton::parse_kernel_text(source.file_text, triton::KernelText());
     if (!read) return unusable(source.kernel_file + ": " + read.error().message);
-    said = *std::move(read);
+    said = {*std::move(read), triton::header_keys(source.file_text)};
   }
-  const std::string wanted = source.manifest.kernel.value_or(said ? said->kernel : "");
+  const std::string wanted = !chosen.empty() ? chosen : said ? said->text.kernel : "";
+  triton::GivenSizes given = given_sizes(source.manifest);
+  if (said) given.constants = said->text.constants;
   auto cut = triton::cut_out(toolkit->python, toolchain.triton_scripts / "cut_out.py",
-                             said ? said->module : source.file_text, wanted, cancellation);
+                             source.file_text, wanted, given, cancellation);
   if (!cut) {
     if (cut.error().code == ErrorCode::cancelled)
       return SessionError{FailureCause::interrupted, "interrupted"};
@@ -204,7 +290,8 @@ Result<CutTriton, SessionError> cut_out_triton(ProblemSource& source, Toolchain&
       return SessionError{FailureCause::internal, cut.error().message};
     return unusable(source.kernel_file + ": " + cut.error().message);
   }
-  if (said && said->kernel != cut->kernel) said.reset();
+  // A comment that names another kernel is about that one.
+  if (said && !said->text.kernel.empty() && said->text.kernel != cut->kernel) said.reset();
   triton::Draft draft = triton::draft_text(*cut, said ? &*said : nullptr);
   CutTriton result{std::move(draft.text), {}, std::move(draft.missing)};
   for (const triton::SeenParameter& seen : cut->parameters) {
@@ -218,6 +305,11 @@ Result<CutTriton, SessionError> cut_out_triton(ProblemSource& source, Toolchain&
   }
   for (std::string& note : draft.notes)
     source.notes.push_back(std::move(note));
+  if (cut->launch) {
+    for (std::string& note : add_launch(*cut->launch, result.text, source.manifest))
+      source.notes.push_back(std::move(note));
+    source.notes.insert(source.notes.end(), cut->launch->notes.begin(), cut->launch->notes.end());
+  }
   auto plan = result.text.launch(0);
   if (!plan) return unusable(source.kernel_file + ": " + plan.error().message);
   Manifest& manifest = source.manifest;

@@ -16,9 +16,22 @@ using nlohmann::json;
 std::map<std::string, std::string> literals_of(const json& values) {
   std::map<std::string, std::string> result;
   for (const auto& [name, value] : values.items()) {
-    if (value.is_primitive() && !value.is_null()) result[name] = value.dump();
+    if (value.is_primitive()) result[name] = value.dump();
   }
   return result;
+}
+
+SeenLaunch read_launch(const json& one) {
+  SeenLaunch launch;
+  launch.line = one.at("line").get<int>();
+  launch.grid = one.at("grid").get<std::vector<std::string>>();
+  launch.constants = literals_of(one.at("constants"));
+  launch.options = one.at("options").get<std::map<std::string, int>>();
+  launch.types = one.at("types").get<std::map<std::string, std::string>>();
+  launch.problems = one.at("problems").get<std::map<std::string, std::string>>();
+  launch.notes = one.at("notes").get<std::vector<std::string>>();
+  launch.manifest = one.at("manifest").dump();  // JSON is YAML
+  return launch;
 }
 
 CutOut read_answer(const json& answer) {
@@ -36,11 +49,8 @@ CutOut read_answer(const json& answer) {
     if (!one.at("default").is_null()) parameter.value = one.at("default").dump();
     result.parameters.push_back(std::move(parameter));
   }
-  for (const json& one : answer.at("launches")) {
-    result.launches.push_back(
-        {one.at("line").get<int>(), one.at("grid").get<std::vector<std::string>>(),
-         one.at("arguments").get<std::vector<std::string>>(), literals_of(one.at("words"))});
-  }
+  if (const json& launch = answer.at("launch"); !launch.is_null())
+    result.launch = read_launch(launch);
   for (const json& one : answer.at("configs")) {
     const auto number = [&](const char* key) {
       return one.at(key).is_number_integer() ? one.at(key).get<int>() : 0;
@@ -53,33 +63,50 @@ CutOut read_answer(const json& answer) {
 
 class DraftMaker {
  public:
-  DraftMaker(const CutOut& cut, const KernelText* said) : cut_(cut), said_(said) {}
+  DraftMaker(const CutOut& cut, const SaidText* said) : cut_(cut), said_(said) {}
 
   Draft make() {
     KernelText& text = draft_.text;
-    if (said_ != nullptr) text = *said_;
+    if (said_ != nullptr) text = said_->text;
     text.kernel = cut_.kernel;
     text.module = cut_.module;
-    if (cut_.launches.size() == 1 || said_ == nullptr) launch_ = first_launch();
-    if (text.parameters.empty()) guess_signature();
+    if (!is_said("signature")) guess_signature();
     take_constants();
-    if (said_ == nullptr) take_launch();
+    take_options();
+    if (!is_said("grid")) take_grid();
     offer_configs();
     check_names();
     return std::move(draft_);
   }
 
  private:
-  [[nodiscard]] const SeenLaunch* first_launch() const {
-    return cut_.launches.empty() ? nullptr : &cut_.launches.front();
+  [[nodiscard]] bool is_said(const std::string& key) const {
+    return said_ != nullptr && said_->keys.contains(key);
+  }
+
+  // Null: the launch says nothing of it.
+  [[nodiscard]] const std::string* launched(const std::string& name) const {
+    if (!cut_.launch) return nullptr;
+    const auto found = cut_.launch->constants.find(name);
+    return found == cut_.launch->constants.end() ? nullptr : &found->second;
+  }
+
+  // Why a value of the launch is not known, as an addition to a message.
+  [[nodiscard]] std::string because(const std::string& what) const {
+    if (!cut_.launch || !cut_.launch->problems.contains(what)) return "";
+    return " (" + cut_.launch->problems.at(what) + ")";
   }
 
   void guess_signature() {
     std::string guessed;
     for (const SeenParameter& seen : cut_.parameters) {
-      if (seen.is_constant) continue;
+      if (seen.is_constant || draft_.text.constants.contains(seen.name)) continue;
+      if (const std::string* value = launched(seen.name)) {
+        draft_.text.constants[seen.name] = *value;  // as Triton's launcher does
+        continue;
+      }
       TypedParameter parameter{seen.name, ScalarType::f32, seen.is_pointer};
-      if (auto type = parse_type(seen.name, seen.annotation); type) {
+      if (auto type = type_of(seen); type) {
         parameter = *std::move(type);
       } else {
         if (!seen.is_pointer) parameter.type = ScalarType::i32;
@@ -92,62 +119,60 @@ class DraftMaker {
                            "; say otherwise by 'signature' in the comment '# regraph-triton:'");
   }
 
+  [[nodiscard]] Result<TypedParameter> type_of(const SeenParameter& seen) const {
+    auto annotated = parse_type(seen.name, seen.annotation);
+    if (annotated || !cut_.launch || !cut_.launch->types.contains(seen.name)) return annotated;
+    return parse_type(seen.name, cut_.launch->types.at(seen.name));
+  }
+
   void take_constants() {
     for (const SeenParameter& seen : cut_.parameters) {
       auto& constants = draft_.text.constants;
       if (!seen.is_constant || constants.contains(seen.name)) continue;
-      if (launch_ != nullptr && launch_->literals.contains(seen.name)) {
-        constants[seen.name] = launch_->literals.at(seen.name);
+      if (const std::string* value = launched(seen.name)) {
+        constants[seen.name] = *value;
       } else if (!cut_.configs.empty() && cut_.configs.front().constants.contains(seen.name)) {
         constants[seen.name] = cut_.configs.front().constants.at(seen.name);
       } else if (!seen.value.empty()) {
         constants[seen.name] = seen.value;
       } else {
-        draft_.missing.push_back("constants: a value for '" + seen.name + "'");
+        draft_.missing.push_back("constants: a value for '" + seen.name + "'" + because(seen.name));
       }
     }
   }
 
-  void take_launch() {
+  void take_options() {
     KernelText& text = draft_.text;
-    if (!cut_.configs.empty()) {
-      const SeenConfig& first = cut_.configs.front();
-      if (first.warps > 0) text.warps = first.warps;
-      if (first.ctas > 0) text.ctas = first.ctas;
-      if (first.stages > 0) text.stages = first.stages;
-    }
-    if (launch_ == nullptr || launch_->grid.empty()) {
-      draft_.missing.emplace_back(
-          "grid: the launch's number of programs, e.g. [\"cdiv(n, BLOCK)\"]");
+    const SeenConfig first = cut_.configs.empty() ? SeenConfig() : cut_.configs.front();
+    const auto take = [&](const std::string& key, int of_config, int& target) {
+      if (is_said(key)) return;
+      if (of_config > 0) target = of_config;
+      if (!cut_.launch) return;
+      const auto found = cut_.launch->options.find(key);
+      if (found != cut_.launch->options.end()) target = std::max(1, found->second);
+      if (const std::string why = because(key); !why.empty())
+        draft_.notes.push_back(fmt::format("{} is {}{}", key, target, why));
+    };
+    take("num_warps", first.warps, text.warps);
+    take("num_ctas", first.ctas, text.ctas);
+    take("num_stages", first.stages, text.stages);
+  }
+
+  void take_grid() {
+    if (!cut_.launch || cut_.launch->grid.empty()) {
+      draft_.missing.push_back("grid: the launch's number of programs, e.g. [\"cdiv(n, BLOCK)\"]" +
+                               because("grid"));
       return;
     }
-    const auto number = [&](const char* key, int& target) {
-      if (const auto found = launch_->literals.find(key); found != launch_->literals.end())
-        target = std::max(1, std::atoi(found->second.c_str()));
-    };
-    number("num_warps", text.warps);
-    number("num_ctas", text.ctas);
-    number("num_stages", text.stages);
-    std::map<std::string, IntegerExpression, std::less<>> names = names_of_kernel();
-    for (std::size_t axis = 0; axis < std::min<std::size_t>(3, launch_->grid.size()); ++axis) {
-      auto extent = IntegerExpression::parse(launch_->grid[axis]);
+    const auto& seen = cut_.launch->grid;
+    for (std::size_t axis = 0; axis < std::min<std::size_t>(3, seen.size()); ++axis) {
+      auto extent = IntegerExpression::parse(seen[axis]);
       if (!extent) {
-        draft_.missing.push_back("grid: '" + launch_->grid[axis] + "' as an expression of sizes");
+        draft_.missing.push_back("grid: '" + seen[axis] + "' as an expression of sizes");
         return;
       }
-      text.grid.at(axis) = extent->substitute(names).text();
+      draft_.text.grid.at(axis) = extent->text();
     }
-  }
-
-  // The host's names of what it passes as the kernel calls it.
-  [[nodiscard]] std::map<std::string, IntegerExpression, std::less<>> names_of_kernel() const {
-    std::map<std::string, IntegerExpression, std::less<>> names;
-    for (std::size_t i = 0; i < std::min(launch_->arguments.size(), cut_.parameters.size()); ++i) {
-      const SeenParameter& seen = cut_.parameters[i];
-      if (!seen.is_pointer && !seen.is_constant && !launch_->arguments[i].empty())
-        names.emplace(launch_->arguments[i], IntegerExpression::symbol(seen.name));
-    }
-    return names;
   }
 
   void offer_configs() {
@@ -181,8 +206,12 @@ class DraftMaker {
       const auto& typed = draft_.text.parameters;
       const bool is_typed =
           std::ranges::find(typed, parameter.name, &TypedParameter::name) != typed.end();
-      if (!parameter.is_constant && !is_typed)
+      if (!parameter.is_constant && !is_typed && !draft_.text.constants.contains(parameter.name))
         draft_.missing.push_back("signature: a type for '" + parameter.name + "'");
+    }
+    for (const auto& [name, value] : draft_.text.arguments) {
+      if (!seen(name))
+        draft_.missing.push_back("arguments: '" + cut_.kernel + "' has no '" + name + "'");
     }
     for (const auto& [name, value] : draft_.text.constants) {
       if (!seen(name))
@@ -191,17 +220,19 @@ class DraftMaker {
   }
 
   const CutOut& cut_;
-  const KernelText* said_;
-  const SeenLaunch* launch_ = nullptr;
+  const SaidText* said_;
   Draft draft_;
 };
 
 }  // namespace
 
 Result<CutOut> cut_out(const std::filesystem::path& python, const std::filesystem::path& script,
-                       const std::string& text, const std::string& kernel,
+                       const std::string& text, const std::string& kernel, const GivenSizes& given,
                        const Cancellation& cancellation) {
-  auto answer = run_python(python, script, {kernel}, text, cancellation);
+  json said = {{"sizes", given.sizes}, {"shapes", given.shapes}, {"constants", json::object()}};
+  for (const auto& [name, value] : given.constants)
+    said["constants"][name] = json::parse(value, nullptr, false);
+  auto answer = run_python(python, script, {kernel, said.dump()}, text, cancellation);
   if (!answer) return answer.error();
   try {
     return read_answer(json::parse(*answer));
@@ -210,7 +241,7 @@ Result<CutOut> cut_out(const std::filesystem::path& python, const std::filesyste
   }
 }
 
-Draft draft_text(const CutOut& cut, const KernelText* said) {
+Draft draft_text(const CutOut& cut, const SaidText* said) {
   return DraftMaker(cut, said).make();
 }
 

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,12 +25,18 @@ struct SeenParameter {
   std::string value;  // its default as JSON; empty: none
 };
 
-// kernel[grid](arguments)
+// What the host code of the file passes to the kernel, as far as it can be read.
 struct SeenLaunch {
   int line = 0;
-  std::vector<std::string> grid;                // empty: it cannot be read
-  std::vector<std::string> arguments;           // Python expressions
-  std::map<std::string, std::string> literals;  // keywords with their values as JSON
+  std::vector<std::string> grid;  // of sizes and constants; empty: it cannot be read
+  // As JSON; of parameters that are no tl.constexpr those whose value Triton's launcher makes part
+  // of the code: 1 and None.
+  std::map<std::string, std::string> constants;
+  std::map<std::string, int> options;           // num_warps, num_stages, num_ctas
+  std::map<std::string, std::string> types;     // in Triton's words, by parameter
+  std::map<std::string, std::string> problems;  // what cannot be read, and why: "grid", parameters
+  std::vector<std::string> notes;               // what was assumed
+  std::string manifest;                         // sizes and arguments, as YAML; empty: none
 };
 
 // A choice of @triton.autotune.
@@ -43,8 +51,15 @@ struct CutOut {
   std::string kernel;
   std::string module;  // compiles alone
   std::vector<SeenParameter> parameters;
-  std::vector<SeenLaunch> launches;
+  std::optional<SeenLaunch> launch;
   std::vector<SeenConfig> configs;
+};
+
+// What the user says already, so that the host code is read as it is at these sizes.
+struct GivenSizes {
+  Symbols sizes;
+  std::map<std::string, std::vector<std::string>> shapes;  // of pointers
+  std::map<std::string, std::string> constants;            // of the kernel, as JSON
 };
 
 // Lets Python read `text` with `script` (cut_out.py), in a limited process that runs none of it; an
@@ -52,7 +67,8 @@ struct CutOut {
 // cannot be cut out), cancelled, io.
 [[nodiscard]] Result<CutOut> cut_out(const std::filesystem::path& python,
                                      const std::filesystem::path& script, const std::string& text,
-                                     const std::string& kernel, const Cancellation& cancellation);
+                                     const std::string& kernel, const GivenSizes& given,
+                                     const Cancellation& cancellation);
 
 struct Draft {
   KernelText text;
@@ -60,8 +76,13 @@ struct Draft {
   std::vector<std::string> missing;  // without which nothing can be compiled
 };
 
-// What `cut` shows, completed by what the user's comment `said` says, which goes first; null:
-// there is none.
-[[nodiscard]] Draft draft_text(const CutOut& cut, const KernelText* said);
+// What the user's comment says.
+struct SaidText {
+  KernelText text;
+  std::set<std::string> keys;  // that it has; the rest of `text` is what nothing says
+};
+
+// What `cut` shows, completed by what `said` says, which goes first; null: there is no comment.
+[[nodiscard]] Draft draft_text(const CutOut& cut, const SaidText* said);
 
 }  // namespace regraph::triton

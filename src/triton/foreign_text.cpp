@@ -14,14 +14,16 @@ namespace regraph::triton {
 namespace {
 
 // The launcher's part of a version, where it has none, is the original's.
-KernelText told_of(const std::optional<KernelText>& said, const KernelText& original) {
-  KernelText told = said ? *said : original;
+SaidText told_of(const std::optional<KernelText>& said, const KernelText& original) {
+  SaidText result{said ? *said : original,
+                  {"signature", "grid", "num_warps", "num_stages", "num_ctas"}};
+  KernelText& told = result.text;
   if (told.parameters.empty()) told.parameters = original.parameters;
   told.arguments = original.arguments;
   told.divisible = original.divisible;
   told.contracts = original.contracts;
   told.choices.clear();
-  return told;
+  return result;
 }
 
 bool takes(const CutOut& cut, const std::string& name) {
@@ -34,7 +36,8 @@ bool has_parameters_of(const CutOut& cut, const KernelText& original) {
   for (const SeenParameter& parameter : cut.parameters) {
     const bool is_typed = std::ranges::find(original.parameters, parameter.name,
                                             &TypedParameter::name) != original.parameters.end();
-    if (is_typed || !parameter.is_constant) passed.push_back(parameter.name);
+    const bool is_value = parameter.is_constant || original.constants.contains(parameter.name);
+    if (is_typed || !is_value) passed.push_back(parameter.name);
   }
   return std::ranges::equal(passed, original.parameters, {}, {}, &TypedParameter::name);
 }
@@ -53,10 +56,10 @@ Result<KernelText> read_foreign_text(const std::filesystem::path& python,
       return fail(ErrorCode::refused, "its arguments are not the original's");
   }
   // With the comment, so that lines are counted as whoever wrote it counts them.
-  auto cut = cut_out(python, script, source, original.kernel, cancellation);
+  auto cut = cut_out(python, script, source, original.kernel, {}, cancellation);
   if (!cut) return cut.error();
-  KernelText told = told_of(said, original);
-  std::erase_if(told.constants, [&](const auto& constant) {
+  SaidText told = told_of(said, original);
+  std::erase_if(told.text.constants, [&](const auto& constant) {
     return original.constants.contains(constant.first) && !takes(*cut, constant.first);
   });
   Draft draft = draft_text(*cut, &told);

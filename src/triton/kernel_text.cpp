@@ -59,6 +59,7 @@ std::pair<std::string, std::string> split(std::string_view text) {
 
 // A YAML scalar as JSON has it.
 std::string constant_text(const YAML::Node& node) {
+  if (node.IsNull()) return "null";
   const std::string& scalar = node.Scalar();
   if (node.Tag() == "!") return json(scalar).dump();  // it was quoted
   std::int64_t integer = 0;
@@ -76,7 +77,8 @@ class HeaderReader {
  public:
   HeaderReader() = default;
   // What is left out is as in `base`.
-  explicit HeaderReader(const KernelText& base) : result_(base) {}
+  explicit HeaderReader(const KernelText& base)
+      : result_(base), may_be_open_(base.kernel.empty()) {}
 
   Result<KernelText> read(const std::string& yaml, std::string module) {
     result_.module = std::move(module);
@@ -90,7 +92,8 @@ class HeaderReader {
     } catch (const YAML::Exception& error) {
       return at_header(error.what());
     }
-    if (!is_name(result_.kernel)) return at_header("'kernel' must name a function");
+    const bool is_open = may_be_open_ && result_.kernel.empty();
+    if (!is_open && !is_name(result_.kernel)) return at_header("'kernel' must name a function");
     for (const std::string& name : result_.divisible) {
       if (std::ranges::find(result_.parameters, name, &TypedParameter::name) ==
           result_.parameters.end())
@@ -98,6 +101,7 @@ class HeaderReader {
     }
     std::ranges::sort(result_.divisible);
     for (const auto& [name, expression] : result_.arguments) {
+      if (is_open && result_.parameters.empty()) break;  // no signature says what is an integer
       const auto found = std::ranges::find(result_.parameters, name, &TypedParameter::name);
       if (found == result_.parameters.end() || found->is_pointer || is_floating(found->type))
         return at_header("'arguments' names '" + name + "', which is no integer of 'signature'");
@@ -160,7 +164,8 @@ class HeaderReader {
   Status take_constants(const YAML::Node& value) {
     if (!value.IsMap()) return at_header("'constants' is a list of names with values");
     for (const auto& entry : value) {
-      if (!is_name(entry.first.Scalar()) || !entry.second.IsScalar())
+      const bool is_value = entry.second.IsScalar() || entry.second.IsNull();
+      if (!is_name(entry.first.Scalar()) || !is_value)
         return at_header("'constants' is a list of names with values");
       result_.constants[entry.first.Scalar()] = constant_text(entry.second);
     }
@@ -209,6 +214,7 @@ class HeaderReader {
   }
 
   KernelText result_;
+  bool may_be_open_ = false;  // it need not name the kernel
 };
 
 // Quoted where YAML would read another thing.
@@ -350,6 +356,19 @@ Result<KernelText> parse_kernel_text(std::string_view text) {
 
 Result<KernelText> parse_kernel_text(std::string_view text, const KernelText& base) {
   return read_with(HeaderReader(base), text);
+}
+
+std::set<std::string> header_keys(std::string_view text) {
+  std::set<std::string> keys;
+  if (!has_header(text)) return keys;
+  try {
+    const YAML::Node root = YAML::Load(split(text).first);
+    for (const auto& entry : root)
+      keys.insert(entry.first.Scalar());
+  } catch (const YAML::Exception&) {
+    keys.clear();
+  }
+  return keys;
 }
 
 std::int64_t shared_bytes_of(std::string_view ptx) {

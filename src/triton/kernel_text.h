@@ -19,6 +19,7 @@
 
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,8 +79,12 @@ struct KernelText {
 // Reads a text with its comment. Errors: parse, with the line; not_found without the comment.
 [[nodiscard]] Result<KernelText> parse_kernel_text(std::string_view text);
 // The same where the comment need not say everything: what it leaves out, each constant by itself,
-// is as in `base`.
+// is as in `base`; that may have no kernel.
 [[nodiscard]] Result<KernelText> parse_kernel_text(std::string_view text, const KernelText& base);
+
+// What the text's comment says something of: "kernel", "grid". Empty without a comment, or for one
+// that is no YAML.
+[[nodiscard]] std::set<std::string> header_keys(std::string_view text);
 
 // "*fp16" or "i32". Errors: parse, a type that is not known.
 [[nodiscard]] Result<TypedParameter> parse_type(std::string_view name, std::string_view type);

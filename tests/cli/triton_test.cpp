@@ -94,6 +94,76 @@ TEST_F(Triton, WhatALauncherWouldKnowIsPrinted) {
   EXPECT_NE(done.output.find("cdiv(n, 64)"), std::string::npos) << done.output;
 }
 
+// As papers print one: nothing beside it says what is launched.
+constexpr const char* kPrinted = R"py(
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale_rows(x_ptr, s_ptr, y_ptr, x_stride, n_rows, n_cols, BLOCK_SIZE: tl.constexpr):
+    """Multiplies every row by a number of its own."""
+    row = tl.program_id(0)
+    at = tl.program_id(1) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
+    s = tl.load(s_ptr + row)
+    x = tl.load(x_ptr + row * x_stride + at, mask=at < n_cols)
+    tl.store(y_ptr + row * n_cols + at, x * s, mask=at < n_cols)
+
+
+@triton.jit
+def other(x_ptr):
+    tl.store(x_ptr, 0.0)
+
+
+def scaled(x: torch.Tensor, s: torch.Tensor) -> torch.Tensor:
+    """x: a matrix; s: a number for each row."""
+    assert x.dim() == 2 and x.shape[0] == s.numel(), "one number a row"
+    x = x.contiguous()
+    n_rows, n_cols = x.shape
+    y = torch.empty_like(x)
+    BLOCK_SIZE = min(1024, triton.next_power_of_2(n_cols))
+    grid = lambda meta: (n_rows, (n_cols + meta["BLOCK_SIZE"] - 1) // meta["BLOCK_SIZE"])
+    scale_rows[grid](x, s, y, x.stride(0), n_rows, n_cols, BLOCK_SIZE=BLOCK_SIZE)
+    other[(1,)](y)
+    return y
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x, s):
+        return scaled(x, s)
+)py";
+
+TEST_F(Triton, AModuleAsPapersPrintItIsUnderstoodBare) {
+  const std::string kernel = file("printed.py", kPrinted);
+  const ProgramRun done = run(
+      {kernel, "--kernel", "scale_rows", "--device", "h200", "--size", "n_cols=2048", "--init"});
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_EQ(done.output.find("FILL IN"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("constants: {BLOCK_SIZE: 1024}"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("grid: [n_rows, \"cdiv(n_cols, BLOCK_SIZE)\", \"1\"]"),
+            std::string::npos)
+      << done.output;
+  EXPECT_NE(done.output.find("s_ptr: {dir: in, shape: [n_rows]"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("x_stride: n_cols"), std::string::npos) << done.output;
+  const ProgramRun tried =
+      run({kernel, "--kernel", "scale_rows", "--device", "h200", "--dry-run", "--output", "out"});
+  ASSERT_EQ(tried.exit_code, 0) << tried.error;
+  EXPECT_NE(tried.output.find("name=BLOCK_SIZE"), std::string::npos) << tried.output;
+}
+
+TEST_F(Triton, ACommentNeedNotSayWhatTheCommandLineAndTheFileDo) {
+  const std::string comment = "# regraph-triton:\n#   num_warps: 8\n";
+  const std::string kernel = file("printed.py", comment + kPrinted);
+  const ProgramRun done = run({kernel, "--kernel", "scale_rows", "--device", "h200", "--init"});
+  ASSERT_EQ(done.exit_code, 0) << done.error;
+  EXPECT_NE(done.output.find("kernel: scale_rows"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("num_warps: 8"), std::string::npos) << done.output;
+  EXPECT_NE(done.output.find("cdiv(n_cols, BLOCK_SIZE)"), std::string::npos) << done.output;
+  const ProgramRun open = run({kernel, "--device", "h200", "--init"});
+  EXPECT_NE(open.error.find("choose one with --kernel"), std::string::npos) << open.error;
+}
+
 TEST_F(Triton, WhatCannotBeUsedIsOneMessage) {
   const auto complaint = [&](const std::string& text, std::vector<std::string> more = {}) {
     std::vector<std::string> arguments = {file("total.py", text), "--device", "h200"};
@@ -108,8 +178,9 @@ TEST_F(Triton, WhatCannotBeUsedIsOneMessage) {
   EXPECT_NE(complaint("def f(:\n").find("line 1"), std::string::npos);
   EXPECT_NE(complaint(text, {"--kernel", "other"}).find("there is no kernel 'other'"),
             std::string::npos);
-  text.replace(text.find("BLOCK=64"), 8, "BLOCK=4+4");
-  EXPECT_NE(complaint(text).find("a value for 'BLOCK'"), std::string::npos);
+  text.replace(text.find("BLOCK=64"), 8, "BLOCK=pick(x)");
+  EXPECT_NE(complaint(text).find("a value for 'BLOCK' (line 26: 'pick(x)' cannot be read)"),
+            std::string::npos);
   text = kTotal;
   text.replace(text.find("tl.sum(positive(x), axis=0)"), 27, "tl.sum(positive(z), axis=0)");
   EXPECT_NE(complaint(text).find("z is not defined"), std::string::npos);

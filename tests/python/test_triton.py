@@ -85,9 +85,9 @@ class CutOut(unittest.TestCase):
         cut = cut_out.cut_out(FILE, "scale")
         self.assertEqual(cut["configs"][0]["constants"], {"BLOCK": 512})
         self.assertEqual(cut["configs"][0]["num_warps"], 8)
-        self.assertEqual(cut["launches"][0]["grid"], ["cdiv(n, BLOCK)", "2"])
+        self.assertEqual(cut["launch"]["grid"], ["cdiv(n, BLOCK)", "2"])
         host = FILE.replace("(triton.cdiv(x.numel()", "(triton.cdiv(measure(x)")
-        self.assertEqual(cut_out.cut_out(host, "scale")["launches"][0]["grid"], [])
+        self.assertEqual(cut_out.cut_out(host, "scale")["launch"]["grid"], [])
 
     def test_says_which_kernels_there_are(self):
         with self.assertRaisesRegex(cut_out.Unusable, "twice, scale"):

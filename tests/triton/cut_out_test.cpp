@@ -15,7 +15,11 @@ CutOut seen() {
                     {"y_ptr", false, true, false, true, "", ""},
                     {"n", false, false, false, false, "", ""},
                     {"BLOCK", true, false, false, false, "tl.constexpr", ""}};
-  cut.launches = {{7, {"cdiv(count, BLOCK)"}, {"x", "y", "count"}, {{"num_warps", "8"}}}};
+  SeenLaunch launch;
+  launch.line = 7;
+  launch.grid = {"cdiv(n, BLOCK)"};
+  launch.options = {{"num_warps", 8}};
+  cut.launch = std::move(launch);
   cut.configs = {{{{"BLOCK", "512"}}, 4, 0}, {{{"BLOCK", "1024"}}, 8, 2}};
   return cut;
 }
@@ -32,18 +36,45 @@ TEST(CutOutDraft, TakesLaunchAndConfigurationsOfTheFile) {
   EXPECT_NE(draft.notes[0].find("x_ptr: *fp32"), std::string::npos);
 }
 
+TEST(CutOutDraft, TakesTypesAndWhatTheLauncherMakesPartOfTheCode) {
+  CutOut cut = seen();
+  cut.launch->types = {{"x_ptr", "*bf16"}};
+  cut.launch->constants = {{"BLOCK", "2048"}, {"n", "1"}, {"y_ptr", "null"}};
+  const Draft draft = draft_text(cut, nullptr);
+  EXPECT_TRUE(draft.missing.empty());
+  EXPECT_TRUE(draft.notes.empty());
+  EXPECT_EQ(draft.text.parameters,
+            (std::vector<TypedParameter>{{"x_ptr", ScalarType::bf16, true}}));
+  EXPECT_EQ(draft.text.constants,
+            (std::map<std::string, std::string>{{"BLOCK", "2048"}, {"n", "1"}, {"y_ptr", "null"}}));
+}
+
+TEST(CutOutDraft, WhatTheCommentLeavesOutIsTheLaunchs) {
+  SaidText said;
+  said.text.constants = {{"BLOCK", "64"}};
+  said.keys = {"constants"};
+  const Draft draft = draft_text(seen(), &said);
+  EXPECT_TRUE(draft.missing.empty());
+  EXPECT_EQ(draft.text.kernel, "add");
+  EXPECT_EQ(draft.text.constants.at("BLOCK"), "64");
+  EXPECT_EQ(draft.text.grid[0], "cdiv(n, BLOCK)");
+  EXPECT_EQ(draft.text.warps, 8);
+  EXPECT_EQ(draft.text.parameters.size(), 3U);
+}
+
 TEST(CutOutDraft, TheCommentGoesFirst) {
-  KernelText said;
-  said.kernel = "add";
-  said.parameters = {{"x_ptr", ScalarType::f16, true},
-                     {"y_ptr", ScalarType::f16, true},
-                     {"n", ScalarType::i64, false}};
-  said.constants = {{"BLOCK", "64"}};
-  said.grid = {"7", "1", "1"};
+  SaidText said;
+  said.text.kernel = "add";
+  said.text.parameters = {{"x_ptr", ScalarType::f16, true},
+                          {"y_ptr", ScalarType::f16, true},
+                          {"n", ScalarType::i64, false}};
+  said.text.constants = {{"BLOCK", "64"}};
+  said.text.grid = {"7", "1", "1"};
+  said.keys = {"kernel", "signature", "constants", "grid", "num_warps"};
   const Draft draft = draft_text(seen(), &said);
   EXPECT_TRUE(draft.missing.empty());
   EXPECT_TRUE(draft.notes.empty());
-  EXPECT_EQ(draft.text.parameters, said.parameters);
+  EXPECT_EQ(draft.text.parameters, said.text.parameters);
   EXPECT_EQ(draft.text.constants.at("BLOCK"), "64");
   EXPECT_EQ(draft.text.grid[0], "7");
   EXPECT_EQ(draft.text.warps, kDefaultWarps);
@@ -51,18 +82,24 @@ TEST(CutOutDraft, TheCommentGoesFirst) {
 
 TEST(CutOutDraft, SaysWhatIsMissing) {
   CutOut cut = seen();
-  cut.launches.clear();
+  cut.launch->grid.clear();
+  cut.launch->problems = {{"BLOCK", "line 7: 'pick(n)' cannot be read"},
+                          {"grid", "line 6: 'blocks' cannot be read"}};
   cut.configs.clear();
   const Draft draft = draft_text(cut, nullptr);
   ASSERT_EQ(draft.missing.size(), 2U);
-  EXPECT_NE(draft.missing[0].find("'BLOCK'"), std::string::npos);
+  EXPECT_NE(draft.missing[0].find("'BLOCK' (line 7: 'pick(n)'"), std::string::npos);
   EXPECT_NE(draft.missing[1].find("grid"), std::string::npos);
+  EXPECT_NE(draft.missing[1].find("line 6"), std::string::npos);
+  cut.launch.reset();
+  EXPECT_EQ(draft_text(cut, nullptr).missing.size(), 2U);
 }
 
 TEST(CutOutDraft, NamesThatTheKernelHasNotAreNotTaken) {
-  KernelText said;
-  said.parameters = {{"x_ptr", ScalarType::f32, true}, {"other", ScalarType::i32, false}};
-  said.constants = {{"TILE", "8"}};
+  SaidText said;
+  said.text.parameters = {{"x_ptr", ScalarType::f32, true}, {"other", ScalarType::i32, false}};
+  said.text.constants = {{"TILE", "8"}};
+  said.keys = {"signature", "constants"};
   const Draft draft = draft_text(seen(), &said);
   const auto mentions = [&](const std::string& text) {
     return std::ranges::any_of(

@@ -42,6 +42,20 @@ TEST(KernelText, IsReadAndWrittenBack) {
   EXPECT_EQ(again->text(), text->text());
 }
 
+TEST(KernelText, ACommentMayLeaveTheKernelOpen) {
+  const std::string text =
+      "# regraph-triton:\n#   constants: {BLOCK: 64, bias: null}\n#   grid: [n]\n\nx = 1\n";
+  const auto strict = parse_kernel_text(text);
+  ASSERT_FALSE(strict.ok());
+  EXPECT_NE(strict.error().message.find("'kernel' must name a function"), std::string::npos);
+  const auto open = parse_kernel_text(text, KernelText());
+  ASSERT_TRUE(open.ok()) << open.error().message;
+  EXPECT_EQ(open->kernel, "");
+  EXPECT_EQ(open->constants.at("bias"), "null");
+  EXPECT_EQ(header_keys(text), (std::set<std::string>{"constants", "grid"}));
+  EXPECT_TRUE(header_keys("import triton\n").empty());
+}
+
 TEST(KernelText, TellsItsLaunch) {
   const auto text = parse_kernel_text(kText);
   ASSERT_TRUE(text.ok());
