@@ -1,7 +1,8 @@
 // row_kernel: a kernel with a block a row, threads that take its elements in turn and a tree in
 // shared memory, is laid out anew.
 //
-// It is taken for one thread a row (raised_rows.h), and the row is dealt out as
+// It is taken for one thread a row (raised_rows.h; where each warp of a block has a row of its own,
+// for blocks of one warp first, warps_as_blocks.h), and the row is dealt out as
 // cross_thread_reduction does it: any number of threads, neighbouring elements as vectors, rows in
 // registers between the loops, sums by shuffles. Where it is neighbouring rows that lie side by
 // side (sums of columns), 32 of them share a block as in slice_reduction. With form=online its
@@ -12,6 +13,7 @@
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/raised_rows.h"
+#include "rewrite/transform/warps_as_blocks.h"
 #include "source/polynomial.h"
 #include "source/walk.h"
 
@@ -112,15 +114,25 @@ class RowKernel final : public StepRewriter {
 
   static const StepRewriter& dealing() { return *find_built_in_step("cross_thread_reduction"); }
 
+  // Rows may be those of blocks, or of the warps of blocks. Errors: of the first.
+  static Result<KernelState> raised_by_blocks_or_warps(const KernelAnalysis& kernel) {
+    auto raised = raised_rows(kernel);
+    if (raised) return raised;
+    const auto warps = with_warps_as_blocks(kernel);
+    if (!warps) return raised;
+    auto of_warps = raised_rows(KernelAnalysis(*warps, kernel.problem(), kernel.limits()));
+    return of_warps ? std::move(of_warps) : std::move(raised);
+  }
+
   static Result<KernelState> raise(const KernelAnalysis& kernel, const StepParameters& parameters) {
-    if (takes_elements(parameters)) return raised_rows(kernel);
+    if (takes_elements(parameters)) return raised_by_blocks_or_warps(kernel);
     for (const char* name : {"threads", "rows", "width"}) {
       if (auto number = integer_parameter(parameters, name); !number) return number.error();
     }
     if (are_side_by_side(parameters) && !reads_side_by_side(kernel)) {
       return refuse("a row's elements lie side by side, not those of neighbouring rows");
     }
-    auto raised = raised_rows(kernel);
+    auto raised = raised_by_blocks_or_warps(kernel);
     const auto form = parameters.find("form");
     if (!raised || form == parameters.end()) return raised;
     const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
