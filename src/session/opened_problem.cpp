@@ -284,7 +284,12 @@ class ProblemOpener {
   // Why what was printed is not the kernel that was compiled; nothing where it is.
   [[nodiscard]] std::optional<std::string> gate_obstacle(const std::string& text,
                                                          const CompiledKernel& compiled) {
-    CompileRequest request = request_for(text);
+    // Assertions say which file they stand in.
+    const bool has_own_name = source_.source.find("#line ") != std::string::npos &&
+                              (source_.source.find("assert") != std::string::npos ||
+                               source_.source.find("__FILE__") != std::string::npos);
+    CompileRequest request =
+        request_for(has_own_name ? fmt::format("#line 1 \"{}\"\n{}", file_name(), text) : text);
     request.kernel = opened_->problem.signature.name;
     const auto printed = toolchain_.compiler->compile(request, cancellation_);
     if (!printed) {

@@ -90,7 +90,8 @@ Result<const clang::FunctionDecl*> choose(const std::vector<const clang::Functio
   std::string names;
   for (const clang::FunctionDecl* kernel : kernels) {
     names += (names.empty() ? "" : ", ") + kernel->getNameAsString();
-    if (kernel->getNameAsString() == wanted) return kernel;
+    if (kernel->getNameAsString() == wanted || kernel->getQualifiedNameAsString() == wanted)
+      return kernel;
   }
   if (std::find(templates.begin(), templates.end(), wanted) != templates.end() ||
       (kernels.empty() && !templates.empty())) {

@@ -34,11 +34,11 @@ struct ParsedKernel {
   std::string opaque_reason;
 };
 
-// Parses `source` and converts the kernel called `kernel`; an empty name means the only __global__
-// function. Errors: not_found (no or several kernels; the message lists them), unsupported
-// (a parameter that cannot be passed), parse (nothing usable in the file). In-process; reads the
-// headers that the source includes, so parse only what the sandboxed compiler has accepted.
-// Thread-safe.
+// Parses `source` and converts the kernel called `kernel`, with its namespaces or without; an empty
+// name means the only __global__ function. Errors: not_found (no or several kernels; the message
+// lists them), unsupported (a parameter that cannot be passed), parse (nothing usable in the file).
+// In-process; reads the headers that the source includes, so parse only what the sandboxed compiler
+// has accepted. Thread-safe.
 [[nodiscard]] Result<ParsedKernel> parse_kernel(const std::string& source,
                                                 const std::string& file_name,
                                                 const std::string& kernel,

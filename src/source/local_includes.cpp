@@ -1,6 +1,7 @@
 #include "source/local_includes.h"
 
 #include "base/files.h"
+#include "kernel/pytorch_headers.h"
 #include "source/top_level.h"
 
 #include <fmt/format.h>
@@ -43,6 +44,8 @@ class Inliner {
       const std::size_t close = directive.find(angle ? '>' : '"', open + 1);
       if (close == std::string_view::npos) continue;
       const std::string header(directive.substr(open + 1, close - open - 1));
+      // Megabytes of host code; what device code takes of them is known (library_headers.h).
+      if (angle && is_header_of_pytorch(header)) continue;
       const std::string where = fmt::format("{}:{}: #include {}: ", name, token.line,
                                             directive.substr(open, close + 1 - open));
       auto path =

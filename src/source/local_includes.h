@@ -11,9 +11,10 @@ namespace regraph::source {
 
 // Replaces #include "name" by the header's text, each header once, where it is found in the folder
 // of `file` or in one of `folders`, and #include <name> where it is in one of `angle_folders`;
-// others stay as they are. Lines keep their file and number through #line. Only regular files below
-// these folders are ever opened. Errors, with "file:line": invalid_argument (a path that leaves
-// these folders, something that is no regular file), resource (more than 1 MiB in all), io.
+// others stay as they are, and so do PyTorch's wherever they lie. Lines keep their file and number
+// through #line. Only regular files below these folders are ever opened. Errors, with "file:line":
+// invalid_argument (a path that leaves these folders, something that is no regular file), resource
+// (more than 1 MiB in all), io.
 [[nodiscard]] Result<std::string> inline_local_includes(
     const std::string& text, const std::filesystem::path& file,
     const std::vector<std::filesystem::path>& folders,

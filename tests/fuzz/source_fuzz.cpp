@@ -41,6 +41,13 @@ constexpr std::string_view kWords[] = {
     "blockIdx.x * blockDim.x + threadIdx.x",
     "<",
     ">",
+    "extern __shared__ float s[];\n",
+    "__shared__ float t[8];\n",
+    "#define K(n, ...) __global__ void n##_k(float* a) { a[0] = 1; }\nK(x)\nK(y, K(z))\n",
+    "c10::BFloat16",
+    "at::acc_type<scalar_t, true>",
+    "AT_DISPATCH_FLOATING_TYPES(",
+    "using namespace at;\n",
 };
 // Clang takes a hundred times as long as all else.
 constexpr std::uint64_t kParsedRounds = 32;
@@ -71,6 +78,7 @@ int main(int argc, char** argv) {
     fuzz::damage(damaged, random, kWords);
     source::ExtractionRequest request;
     request.file_name = "file.cu";
+    if (random() % 2 == 0) request.undefined = {"half", "cube", "use", "scale", "Pair"};
     const auto code = source::extract_device_code(damaged, request);
     const auto again = source::extract_device_code(damaged, request);
     if (code.ok() != again.ok() || (code.ok() && code->text != again->text))

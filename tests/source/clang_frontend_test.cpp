@@ -62,6 +62,17 @@ TEST(ClangFrontEnd, EnumeratorsKeepTheirNamesWhereTheirTypeMatters) {
   EXPECT_EQ(text.find("(int)modes"), std::string::npos) << text;
 }
 
+TEST(ClangFrontEnd, KernelsAreFoundByEitherName) {
+  const std::string source =
+      "namespace a { inline namespace v1 { __global__ void k(float* p) {} } }\n";
+  for (const char* name : {"", "k", "a::k"}) {
+    const auto parsed = parse(source, name);
+    ASSERT_TRUE(parsed.ok()) << name << parsed.error().message;
+    EXPECT_EQ(parsed->signature.name, "a::k");
+  }
+  EXPECT_FALSE(parse(source, "b::k").ok());
+}
+
 TEST(ClangFrontEnd, DeducedTypesKeepTheirNamespaces) {
   const std::string text = printed(
       "namespace ops { struct One { float x; }; template <typename T> struct Pair { T a; };\n"

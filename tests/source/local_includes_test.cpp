@@ -68,6 +68,16 @@ TEST_F(LocalIncludes, AngleBracketsAreLookedForWhereTheBuildDoes) {
             "#include <cstdio>\n#line 1 \"shared.h\"\nint shared;\n\n#line 3 \"kernel.cu\"\n");
 }
 
+TEST_F(LocalIncludes, PytorchsHeadersStay) {
+  file("own/kernel.cu", "");
+  file("torch/include/torch/extension.h", "int host;\n");
+  const std::string text = "#include <torch/extension.h>\n#include <c10/util/Half.h>\n";
+  const std::vector<std::filesystem::path> named = {path("torch/include")};
+  const auto result = inline_local_includes(text, path("own/kernel.cu"), named, named);
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(*result, text);
+}
+
 TEST_F(LocalIncludes, StaysInItsFolders) {
   file("own/kernel.cu", "");
   file("secret.h", "a secret");

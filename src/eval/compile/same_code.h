@@ -6,7 +6,8 @@
 
 namespace regraph {
 
-// Compares instructions; comments, blank lines, source locations and debug sections do not count.
+// Compares instructions; comments, blank lines, source locations, debug sections and the lines that
+// assertions stand in do not count.
 [[nodiscard]] bool same_code(std::string_view a, std::string_view b);
 
 // The text that same_code compares.
