@@ -9,13 +9,13 @@ from host_objects import Class, Function, Instance, Launched, LoopEnds, Raised, 
 from host_passed import LAUNCH_WORDS, Passed, empty_result
 from host_torch import TYPES
 from host_values import SYMBOL, Size, product, value_of
-from module_rules import decorator_name, dotted
+from module_rules import decorator_name, dotted, is_device_function
 
 MOST_READINGS = 8
 MOST_CHANGES = 40
 MOST_STEPS = 400_000  # of all readings, seconds
 # Where a call in the module has no buffer of so many elements it is a test, and what it measures is a launch's overhead.
-LEAST_ELEMENTS = 1 << 22
+LEAST_ELEMENTS = 1 << 24
 # How a reading ends without a launch: code may do anything with values of any kind, and then it is not understood.
 ENDS = (Raised, Returned, LoopEnds, RecursionError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 # `x: float16 [rows, columns]` in a docstring, or beside a parameter.
@@ -35,16 +35,20 @@ def is_launch_of(node: ast.AST, kernel: str) -> bool:
 
 def places_of(tree: ast.Module, kernel: str) -> list[tuple[list, ast.Call]]:
     """Launches, each with the classes and functions that it stands in."""
-    found = []
+    found, mentioned = [], []  # a mention may be a launch by another name
 
     def search(node: ast.AST, around: list) -> None:
         if is_launch_of(node, kernel):
             found.append((around, node))
+        if isinstance(node, ast.Name) and node.id == kernel and around and isinstance(around[-1], ast.FunctionDef):
+            mentioned.append((around, node))
+        if is_device_function(node):
+            return
         inner = around + [node] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else around
         for child in ast.iter_child_nodes(node):
             search(child, inner)
     search(tree, [])
-    return sorted(found, key=lambda one: one[1].lineno)
+    return sorted(found or mentioned, key=lambda one: one[1].lineno)
 
 
 def written_of(function: ast.FunctionDef, lines: list[str]) -> dict:
@@ -99,7 +103,7 @@ class LaunchReader:
         if result is None:
             node = places[0][1]
             result = empty_result(node.lineno)
-            result["problems"]["grid"] = f"line {node.lineno}: how '{ast.unparse(node.func)[:60]}' is reached cannot be read"
+            result["problems"]["grid"] = f"line {node.lineno}: how '{ast.unparse(getattr(node, 'func', node))[:60]}' is reached cannot be read"
         return self.answer(result)
 
     def first(self, roots: list, written: dict, usual: dict):

@@ -7,6 +7,9 @@ TYPES = {
     "double": "fp64", "int32": "i32", "int": "i32", "int64": "i64", "long": "i64", "int16": "i16", "short": "i16",
     "int8": "i8", "uint8": "u8", "bool": "i1",
 }
+# Types as triton.language calls them.
+WRITTEN_TYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp64": "float64", "i32": "int32", "i64": "int64",
+                 "i16": "int16", "i8": "int8", "u8": "uint8", "i1": "int1"}
 CASTS = {"half": "fp16", "float": "fp32", "bfloat16": "bf16", "double": "fp64", "int": "i32", "long": "i64"}
 SAME = {"cuda", "detach", "clone", "requires_grad_", "normal_", "uniform_", "fill_", "zero_", "retain_grad", "eval", "train",
         "mul_", "add_", "cpu", "pin_memory", "relu", "exp", "abs", "sigmoid", "tanh", "softmax", "mul", "add", "sub",

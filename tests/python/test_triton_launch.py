@@ -51,6 +51,9 @@ class Grids(unittest.TestCase):
         "def blocks(meta):\n    return (triton.cdiv(n, meta['BLOCK']),)\nscale[blocks](x, y, n, BLOCK=512)",
         "b = 512\nwhile b > n:\n    b //= 2\nscale[(triton.cdiv(n, b),)](x, y, n, BLOCK=b)",
         "scale.run(x, y, n, BLOCK=512, grid=(triton.cdiv(n, 512),))",
+        "chosen = scale\nchosen[(triton.cdiv(n, 512),)](x, y, n, BLOCK=512)",
+        "torch.library.wrap_triton(scale)[(triton.cdiv(n, 512),)](x, y, n, 512)",
+        "with torch.cuda.device(x.device):\n    scale[(triton.cdiv(n, 512),)](x, y, n=n, BLOCK=512)",
     )
 
     def test_all_forms_of_one_grid_are_one(self):
@@ -74,6 +77,12 @@ class Grids(unittest.TestCase):
                         {"constants": {"BLOCK": 64}})
         self.assertEqual((launch["problems"], launch["constants"]), ({}, {"BLOCK": 64}))
         self.assertEqual(launch["grid"], ["cdiv(n, BLOCK)"])
+
+    def test_types_are_constants_too(self):
+        kernel = KERNEL.replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr, OUT: tl.constexpr")
+        for said in ("tl.float16", "torch.float16", "x.half().dtype"):
+            launch = launch_of(f"def run(x, y):\n    scale[(1,)](x, y, x.numel(), 64, OUT={said})\n", kernel=kernel)
+            self.assertEqual(launch["constants"], {"BLOCK": 64, "OUT": "tl.float16"})
 
     def test_sizes_that_the_user_says_decide(self):
         body = ("BLOCK = min(1024, triton.next_power_of_2(n))\nwarps = 8 if BLOCK > 512 else 4\n"
@@ -109,7 +118,7 @@ class Modules(unittest.TestCase):
         "partial_sums.py": (["cdiv(n, BLOCK_SIZE)"], {"BLOCK_SIZE": 512}, {"out": ["cdiv(n, 512)"]}),
         "rotary.py": (["seq_len", "n_heads", "batch"], {"head_dim": 64, "BLOCK": 32},
                       {"cos_ptr": ["seq_len", "32"], "sin_ptr": ["seq_len", "32"]}),
-        "quantised_rows.py": (["T"], {"BLOCK": 8192}, {"q_ptr": ["T", "K"], "s_ptr": ["T", "1"]}),
+        "quantised_rows.py": (["T"], {"BLOCK": 4096}, {"q_ptr": ["T", "K"], "s_ptr": ["T", "1"]}),
         "bias_activation.py": (["cdiv(rows * cols, BLOCK)", "1", "1"], {"ACT": "leaky", "b_ptr": None}, {"x_ptr": ["rows", "cols"]}),
         "persistent_relu.py": (["min(NUM_SMS, cdiv(n, BLOCK))"], {"NUM_SMS": 132}, {"x_ptr": ["n"]}),
         "linear_gelu.py": (["cdiv(M, BM)", "cdiv(N, BN)"], {"BM": 64}, {"w_ptr": ["N", "K"], "b_ptr": ["N"]}),
@@ -139,7 +148,7 @@ class Modules(unittest.TestCase):
 
     def test_numbers_are_those_of_the_modules_own_calls(self):
         self.assertEqual(launch_of("depthwise.py")["manifest"]["sizes"], {"N": 16, "C": 32, "H": 128, "W": 256})
-        self.assertEqual(launch_of("layer_norm_function.py")["manifest"]["sizes"], {"height": 2048, "width": 4096})
+        self.assertEqual(launch_of("layer_norm_function.py")["manifest"]["sizes"], {"height": 8192, "width": 4096})
         # Twelve elements are a test of it, and no size to measure at.
         dropout = launch_of("seeded_dropout.py")["manifest"]
         self.assertEqual(dropout["sizes"], {"count": 1 << 26})
