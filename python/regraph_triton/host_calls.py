@@ -293,9 +293,11 @@ class Calls(Expressions):
             if not isinstance(tensor, Tensor):
                 return
             open_tensors.append(tensor)
-        kernel = next(one for one in self.tree.body if isinstance(one, ast.FunctionDef) and one.name == self.kernel)
+        if not starred:
+            return
+        kernel = next(one for one in ast.walk(self.tree) if isinstance(one, ast.FunctionDef) and one.name == self.kernel)
         wanted = sum(not is_constant_parameter(one) and one.arg not in words for one in kernel.args.args)
         left = wanted - (len(node.args) - len(starred))
-        if starred and left > 0 and left % len(starred) == 0:
+        if left > 0 and left % len(starred) == 0:
             for tensor in open_tensors:
                 self.known.has_axes(tensor, left // len(starred))

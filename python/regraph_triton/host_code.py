@@ -25,8 +25,10 @@ class Reader(Calls):
     def read_module(self, with_calls: bool) -> None:
         """Definitions and constants, with what is run when the file is a program where `with_calls` says so."""
         for node in self.tree.body:
-            is_plain = isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign))
-            if is_plain or with_calls:
+            is_plain = isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign,
+                                         ast.If, ast.Try))
+            is_program = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+            if (is_plain and not is_program) or with_calls:
                 try:
                     self.statement(node, self.module)
                 except Raised:

@@ -68,7 +68,7 @@ def written_of(function: ast.FunctionDef, lines: list[str]) -> dict:
         if extents is not None:
             extents = [int(one) if one.isdigit() else one for one in extents]
         dtype = TYPES.get(kind[1], LAST.get(kind[1], "")) if kind else ""
-        is_tensor = "Tensor" in annotation or "ensor" in line
+        is_tensor = "Tensor" in annotation or "ensor" in line or (kind is not None and "float16" in kind[1])
         if extents or (dtype and is_tensor):
             found[argument.arg] = (extents, dtype)
     return found

@@ -45,12 +45,13 @@ class TensorCode:
 
     def shape(self, tensor: Tensor):
         """x.shape"""
-        return Shape(tensor) if tensor.extents is None else tuple(tensor.extents)
+        return Shape(tensor) if tensor.extents is None or self.known.is_flat(tensor) else tuple(tensor.extents)
 
     def extent(self, tensor: Tensor, axis: int):
         """x.shape[axis]"""
         wanted = axis + 1 if axis >= 0 else max(-axis, 2)
-        if tensor.extents is None or wanted > max(len(tensor.extents), 2) or axis >= len(tensor.extents):
+        if tensor.extents is None or not -len(tensor.extents) <= axis < len(tensor.extents) or \
+                (wanted > len(tensor.extents) and self.known.is_flat(tensor)):
             self.known.has_axes(tensor, wanted)
             return Unknown(0, f"{tensor.open_name or 'tensor'}.shape[{axis}]")
         return tensor.extents[axis]

@@ -242,6 +242,16 @@ std::vector<std::string> add_launch(const triton::SeenLaunch& launch,
     if (!found.empty())
       notes.push_back(fmt::format("'{}' is {}, as in line {}", name, found, launch.line));
   }
+  // Integers that the comment types although the launch's value of them is part of the code.
+  for (const triton::TypedParameter& parameter : text.parameters) {
+    const auto value = launch.constants.find(parameter.name);
+    if (parameter.is_pointer || value == launch.constants.end() || said.contains(parameter.name) ||
+        text.arguments.contains(parameter.name))
+      continue;
+    const auto number = IntegerExpression::parse(value->second);
+    ManifestArgument& argument = argument_of(manifest, parameter.name);
+    if (number && !argument.value) argument.value = *number;
+  }
   for (const std::string& extent : text.grid) {
     if (const auto parsed = IntegerExpression::parse(extent)) use(*parsed);
   }
