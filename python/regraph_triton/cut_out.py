@@ -178,9 +178,14 @@ def describe_parameters(function: ast.FunctionDef, functions: dict[str, ast.Func
     return result
 
 
-def refuse_pointers_in_memory(function: ast.FunctionDef) -> None:
-    """A buffer of addresses leads to memory that no argument is. Raises Unusable."""
+def refuse_what_a_launcher_makes(function: ast.FunctionDef) -> None:
+    """A buffer of addresses leads to memory that no argument is, and a descriptor is no pointer. Raises Unusable."""
+    names = {one.arg for one in arguments_of(function)}
     for part in ast.walk(function):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in ("load", "store") and \
+                isinstance(part.func.value, ast.Name) and part.func.value.id in names:
+            raise Unusable(f"line {part.lineno}: '{part.func.value.id}' of '{function.name}' is a tensor descriptor, whose table is the "
+                           "launcher's, which is not supported; pass the pointer with its strides instead")
         if isinstance(part, ast.Call) and dotted(part.func).split(".")[-1] == "pointer_type":
             raise Unusable(f"line {part.lineno}: '{function.name}' loads addresses from memory, and what they lead to is no "
                            "argument of it, so that no content can be made for it; pass one pointer with offsets instead")
@@ -226,7 +231,7 @@ def cut_out(text: str, wanted: str, given: dict | None = None) -> dict:
     if not functions:
         raise Unusable("the file holds no function under @triton.jit")
     kernel = choose(tree, functions, wanted)
-    refuse_pointers_in_memory(functions[kernel])
+    refuse_what_a_launcher_makes(functions[kernel])
     constants = {}
     imports = []
     for node in statements:

@@ -198,6 +198,11 @@ class Modules(unittest.TestCase):
         choices = cut_out.cut_out((MODULES / "grouped_product.py").read_text(), "")["configs"]
         self.assertEqual([(one["constants"]["TM"], one["num_stages"]) for one in choices], [(64, 3), (64, 4), (128, 3), (128, 4)])
 
+    def test_descriptors_are_refused_with_the_reason(self):
+        text = KERNEL.replace("tl.load(x_ptr + at, mask=at < n)", "x_ptr.load([0])")
+        with self.assertRaisesRegex(cut_out.Unusable, "line 10: 'x_ptr' of 'scale' is a tensor descriptor"):
+            cut_out.cut_out(text, "")
+
     def test_buffers_of_addresses_are_refused_with_the_reason(self):
         text = KERNEL.replace("tl.load(x_ptr + at, mask=at < n)",
                               "tl.load(tl.load(x_ptr).to(tl.pointer_type(tl.float32)) + at, mask=at < n)")
