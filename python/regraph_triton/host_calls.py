@@ -112,7 +112,7 @@ class Calls(Expressions):
         if last == "get_device_capability":
             self.known.assumed.add("compute capability 9.0")
             return (9, 0)
-        if last == "wrap_triton" and args:
+        if last in ("wrap_triton", "constexpr") and args:
             return args[0]
         if path.startswith(("torch", "nn", "F.")):
             if last in MAKERS or last == "randint":

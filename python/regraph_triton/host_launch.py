@@ -51,6 +51,36 @@ def places_of(tree: ast.Module, kernel: str) -> list[tuple[list, ast.Call]]:
     return sorted(found or mentioned, key=lambda one: one[1].lineno)
 
 
+def callers_of(tree: ast.Module, launchers: list) -> list[list]:
+    """Functions that call a launcher, each with the classes it stands in: they say what it is passed."""
+    names = {around[-1].name for around in launchers if isinstance(around[-1], ast.FunctionDef)}
+    own = {id(around[-1]) for around in launchers}
+    found = []
+
+    def search(node: ast.AST, around: list) -> None:
+        is_call = isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] in names
+        if is_call and around and isinstance(around[-1], ast.FunctionDef) and id(around[-1]) not in own:
+            found.append(around)
+        inner = around + [node] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else around
+        for child in ast.iter_child_nodes(node):
+            search(child, inner)
+    search(tree, [])
+    return found
+
+
+def statements_around(tree: ast.Module, launch: ast.AST) -> set[int]:
+    """Identities of the statements that a launch stands in."""
+    found: set[int] = set()
+
+    def search(node: ast.AST) -> bool:
+        within = node is launch or any([search(child) for child in ast.iter_child_nodes(node)])
+        if within and isinstance(node, ast.stmt):
+            found.add(id(node))
+        return within
+    search(tree)
+    return found
+
+
 def written_of(function: ast.FunctionDef, lines: list[str]) -> dict:
     """What a docstring or comments beside the parameters say of tensors."""
     text = (ast.get_docstring(function) or "").splitlines()
@@ -82,12 +112,14 @@ class LaunchReader:
         self.tree, self.lines, self.kernel, self.kernels, self.given = tree, text.splitlines(), kernel, kernels, given
         self.passed = Passed(kernel, seen, given)
         self.steps = 0
+        self.targets: set[int] = set()
 
     def read(self) -> dict | None:
         """The launch that is understood best; None where there is none."""
         places = places_of(self.tree, self.kernel.name)
         if not places:
             return None
+        self.targets = statements_around(self.tree, places[0][1])
         written = {}
         for around, _ in places:
             for function in around:
@@ -95,6 +127,8 @@ class LaunchReader:
                     written |= written_of(function, self.lines)
         called, is_binding = self.first([*self.calls()], written, {})
         launchers = [(lambda reader, around=around: self.from_around(reader, around), False) for around, _ in places if around]
+        launchers += [(lambda reader, around=around: self.from_around(reader, around), False)
+                      for around in callers_of(self.tree, [around for around, _ in places if around])]
         alone, _ = self.first(launchers, written, {})
         if called is not None and alone is not None:
             result = self.joined(called, is_binding, alone, lambda usual: self.first(launchers, written, usual)[0])
@@ -324,6 +358,7 @@ class LaunchReader:
         if self.steps > MOST_STEPS:
             return None
         reader = Reader(self.tree, self.kernels, self.kernel.name, known)
+        reader.file, reader.targets = self.given.get("file", ""), self.targets
         try:
             try:
                 root(reader)
@@ -338,6 +373,7 @@ class LaunchReader:
     def written_configurations(self) -> list[dict]:
         """What @triton.autotune chooses from, with numbers for all."""
         reader = Reader(self.tree, self.kernels, self.kernel.name, Known({}, {}, {}))
+        reader.file = self.given.get("file", "")
         try:
             reader.read_module(with_calls=False)
         except (Launched, *ENDS):

@@ -163,7 +163,7 @@ class TensorCode:
         if tensor.extents is None:
             axes = [one + 1 if one >= 0 else -one for one in args if isinstance(one, int)]
             self.known.has_axes(tensor, len(args) if name == "permute" else max([2, *axes]))
-            return Tensor(None, tensor.dtype)
+            return Tensor(None, tensor.dtype, tensor.open_name if "squeeze" not in name else "")
         rank = len(tensor.extents)
         if name == "t":
             return tensor.permuted([1, 0]) if rank == 2 else tensor

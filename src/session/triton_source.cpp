@@ -291,6 +291,8 @@ Result<CutTriton, SessionError> cut_out_triton(ProblemSource& source, Toolchain&
   const std::string wanted = !chosen.empty() ? chosen : said ? said->text.kernel : "";
   triton::GivenSizes given = given_sizes(source.manifest);
   if (said) given.constants = said->text.constants;
+  std::error_code ignored;
+  given.file = fs::absolute(source.kernel_file, ignored);
   auto cut = triton::cut_out(toolkit->python, toolchain.triton_scripts / "cut_out.py",
                              source.file_text, wanted, given, cancellation);
   if (!cut) {

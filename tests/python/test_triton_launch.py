@@ -2,6 +2,7 @@
 nor PyTorch."""
 import pathlib
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -92,6 +93,38 @@ class Grids(unittest.TestCase):
         self.assertEqual((large["constants"]["BLOCK"], large["options"]), (1024, {"num_warps": 8}))
         named = scaled("scale[(triton.cdiv(n, 64),)](x, y, n, 64)", {"shapes": {"x_ptr": ["count"]}})
         self.assertEqual(named["manifest"]["args"]["n"], {"value": "count"})
+
+
+class Ways(unittest.TestCase):
+    """By which the launch is reached."""
+
+    def test_the_branch_with_the_launch_is_taken(self):
+        launch = launch_of("def run(x, y):\n    n = x.numel()\n    if n > 100:\n        return other(x)\n"
+                           "    if x.shape[0] != 3:\n        y = x\n    else:\n"
+                           "        scale[(triton.cdiv(n, 64),)](x, y, n, 64)\n    return y\n")
+        self.assertEqual((launch["problems"], launch["constants"]), ({}, {"BLOCK": 64}))
+
+    def test_callers_say_what_a_launcher_is_passed(self):
+        launch = launch_of("MODES = {'slow': tl.constexpr(64), 'fast': tl.constexpr(512)}\n"
+                           "def launcher(x, mode):\n    y = torch.empty_like(x)\n    block = MODES[mode]\n"
+                           "    scale[(triton.cdiv(x.numel(), block),)](x, y, x.numel(), block)\n"
+                           "class Scaled(torch.autograd.Function):\n    @staticmethod\n"
+                           "    def forward(ctx, x, mode='fast'):\n        return launcher(x, mode)\n")
+        self.assertEqual((launch["problems"], launch["constants"]), ({}, {"BLOCK": 512}))
+
+    def test_modules_beside_the_file_are_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ops = pathlib.Path(folder) / "package" / "ops"
+            ops.mkdir(parents=True)
+            (ops / "settings.py").write_text("import triton\nfrom .kernel import scale\ndef settings(n):\n"
+                                             "    return min(256, triton.next_power_of_2(n)), 8\n")
+            for imported in ("from package.ops.settings import settings", "from .settings import settings"):
+                text = KERNEL + imported + "\ndef run(x, y):\n    n = x.numel()\n    block, warps = settings(n)\n" \
+                    "    scale[(triton.cdiv(n, block),)](x, y, n, block, num_warps=warps)\n"
+                launch = cut_out.cut_out(text, "", {"file": str(ops / "kernel.py")})["launch"]
+                self.assertEqual((launch["constants"], launch["options"]), ({"BLOCK": 256}, {"num_warps": 8}))
+                alone = cut_out.cut_out(text, "")["launch"]
+                self.assertIn("cannot be read", alone["problems"]["BLOCK"])
 
 
 class Modules(unittest.TestCase):

@@ -61,7 +61,7 @@ TEST_F(ForeignText, ItsOwnLaunchGoesBeforeTheOriginals) {
   const std::string host =
       "\n\ndef run(x, y):\n    n = x.numel()\n"
       "    scale[(triton.cdiv(n, 512), 2)](x, y, n, BLOCK=512, num_warps=8)\n";
-  const GivenSizes given{{{"n", 4096}}, {}, {}};
+  const GivenSizes given{{{"n", 4096}}, {}, {}, {}};
   const auto text = read(kModule + host, given);
   ASSERT_TRUE(text.ok()) << text.error().message;
   EXPECT_EQ(text->constants.at("BLOCK"), "512");
