@@ -221,6 +221,16 @@ def allowed_imports(node: ast.AST) -> list[str]:
     return [ast.unparse(node)] if isinstance(node, ast.ImportFrom) and import_is_allowed(node) else []
 
 
+def one_of_each(imports: list[str]) -> list[str]:
+    """Without those that bring in a name once more, for other versions of Triton: libdevice's of today stay, else the first."""
+    chosen: dict[tuple, str] = {}
+    for statement in imports:
+        names = tuple(name.asname or name.name for name in ast.parse(statement).body[0].names)
+        if names not in chosen or ("extra.libdevice" in statement and "extra.libdevice" not in chosen[names]):
+            chosen[names] = statement
+    return list(chosen.values())
+
+
 def cut_out(text: str, wanted: str, given: dict | None = None) -> dict:
     """The kernel as a module of its own, and what is seen of it; `given` has what the user says already (sizes, shapes).
     Raises Unusable, SyntaxError."""
@@ -253,7 +263,7 @@ def cut_out(text: str, wanted: str, given: dict | None = None) -> dict:
               else textwrap.dedent("\n".join(lines[node.lineno - 1:node.end_lineno])) for node in parts]
     if "import triton" not in imports:
         imports.insert(0, "import triton")
-    module = "\n".join(dict.fromkeys(imports)) + "\n\n\n" + "\n\n\n".join(pieces) + "\n"
+    module = "\n".join(one_of_each(imports)) + "\n\n\n" + "\n\n\n".join(pieces) + "\n"
     check_module(module)
     parameters = describe_parameters(functions[kernel], functions)
     reader = LaunchReader(tree, text, functions[kernel], set(functions), parameters, given or {})

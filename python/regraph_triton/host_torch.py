@@ -1,5 +1,5 @@
 """PyTorch's tensors and functions as launchers of Triton kernels use them: what shape and type comes out."""
-from host_values import Argument, Tensor, Unknown, exact_quotient, product, value_of
+from host_values import Argument, Size, Tensor, Unknown, divide, product, value_of
 
 # Triton's names of PyTorch's types.
 TYPES = {
@@ -68,7 +68,7 @@ class TensorCode:
         strides = tensor.strides()
         wanted = 1 if not isinstance(axis, int) else axis + 1 if axis >= 0 else -axis
         if strides is None or wanted > len(strides):
-            self.known.has_axes(tensor, wanted if wanted == 1 or axis >= 0 else max(wanted, 2))
+            self.known.has_axes(tensor, max(wanted, 2))  # nobody asks for the stride of a row of elements
             return Unknown(0, "a stride")
         return tuple(strides) if axis is None else strides[axis]
 
@@ -143,16 +143,16 @@ class TensorCode:
                 self.known.asked_whole(tensor)
             return Tensor(None, tensor.dtype)
         view = tensor.copied()
+        # A constant of the kernel is its value here.
+        wanted = [one.value if isinstance(one, Size) and not one.symbols() else one for one in wanted]
         if tensor.extents is not None:
             count, rest = tensor.elements(), 1
             for one in wanted:
                 if not (isinstance(one, int) and one == -1):
                     rest = product([rest, one])
-            missing = exact_quotient(count, rest)
-            if missing is None and value_of(rest) and value_of(count) % value_of(rest) == 0:
-                missing = value_of(count) // value_of(rest)
-            if missing is None:
+            if not value_of(rest) or value_of(count) % value_of(rest):
                 return Tensor(None, tensor.dtype)
+            missing = divide(count, rest)
             wanted = [missing if isinstance(one, int) and one == -1 else one for one in wanted]
         view.extents, view.storage, view.strides_given, view.open_name = wanted, None, None, ""
         return view

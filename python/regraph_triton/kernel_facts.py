@@ -5,7 +5,7 @@ from module_rules import dotted
 
 
 def places(kernel: ast.FunctionDef, pointers: set[str]) -> dict[str, set[str]]:
-    """What is added to each pointer, as texts; nothing of one that changes, or that is used in other ways, too."""
+    """What is added to each pointer, as texts; with what moves it; nothing of one that is used in other ways, too."""
     found: dict[str, set[str]] = {}
     uses: dict[str, int] = {}
     inner: set[int] = set()
@@ -26,11 +26,20 @@ def places(kernel: ast.FunctionDef, pointers: set[str]) -> dict[str, set[str]]:
             rest = sorted(ast.unparse(one) for one in added if not (isinstance(one, ast.Name) and one.id == bases[0]))
             found.setdefault(bases[0], set()).add(" + ".join(rest))
             uses[bases[0]] = uses.get(bases[0], 0) - 1
-    changed = {part.id for part in ast.walk(kernel) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    moved: dict[str, set[str]] = {}
+    for part in ast.walk(kernel):
+        if isinstance(part, ast.AugAssign) and isinstance(part.op, ast.Add) and isinstance(part.target, ast.Name) \
+                and part.target.id in pointers:
+            moved.setdefault(part.target.id, set()).add(ast.unparse(part.value))
+            uses[part.target.id] = uses.get(part.target.id, 0) - 1
+    steps = {id(part.target) for part in ast.walk(kernel) if isinstance(part, ast.AugAssign)}
+    changed = {part.id for part in ast.walk(kernel)
+               if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and id(part) not in steps}
     typed = [dotted(part).split(".")[0] for part in ast.walk(kernel) if isinstance(part, ast.Attribute) and part.attr == "element_ty"]
     for name in typed:
         uses[name] = uses.get(name, 0) - 1
-    return {name: texts for name, texts in found.items() if name not in changed and uses.get(name) == 0}
+    return {name: {" and ".join([*sorted(moved.get(name, ())), text]) for text in texts}
+            for name, texts in found.items() if name not in changed and uses.get(name) == 0}
 
 
 def tiles(kernel: ast.FunctionDef) -> dict[int, set[str]]:

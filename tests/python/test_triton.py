@@ -102,6 +102,14 @@ class CutOut(unittest.TestCase):
         self.assertNotIn("torch", cut["module"])
         self.assertEqual(cut["launch"]["grid"], ["cdiv(n, B)"])
 
+    def test_imports_for_other_versions_are_left_out(self):
+        text = ("import triton\nimport triton.language as tl\ntry:\n    from triton.language.math import tanh\nexcept ImportError:\n"
+                "    pass\nif NEW:\n    from triton.language.extra.libdevice import tanh\n"
+                "@triton.jit\ndef k(x):\n    tl.store(x, tanh(tl.load(x)))\n")
+        module = cut_out.cut_out(text, "")["module"]
+        self.assertIn("from triton.language.extra.libdevice import tanh", module)
+        self.assertNotIn("language.math", module)
+
     def test_says_which_kernels_there_are(self):
         with self.assertRaisesRegex(cut_out.Unusable, "twice, scale"):
             cut_out.cut_out(FILE, "other")

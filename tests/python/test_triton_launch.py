@@ -193,6 +193,13 @@ class Modules(unittest.TestCase):
         self.assertEqual(launch_of("embedding.py")["manifest"]["args"]["idx_ptr"]["init"], "int(0, V - 1)")
         self.assertEqual(launch_of("cross_entropy.py")["manifest"]["args"]["labels_ptr"]["init"], "int(0, n_cols - 1)")
 
+    def test_rows_stay_a_size_where_their_length_is_a_constant(self):
+        kernel = KERNEL.replace("n, BLOCK: tl.constexpr", "rows, n: tl.constexpr, BLOCK: tl.constexpr")
+        launch = launch_of("def run(x):\n    n = x.shape[-1]\n    flat = x.view(-1, n)\n    y = torch.empty_like(flat)\n"
+                           "    scale[(flat.shape[0],)](flat, y, flat.shape[0], n=n, BLOCK=64)\n", kernel=kernel)
+        self.assertEqual((launch["grid"], launch["constants"]["n"]), (["rows"], 4096))
+        self.assertEqual(launch["manifest"]["args"]["y_ptr"]["shape"], ["rows", "4096"])
+
     def test_strides_follow_the_shapes(self):
         arguments = launch_of("flash_attention.py")["manifest"]["args"]
         self.assertEqual(arguments["v_batch"], {"value": "64 * heads * length"})
@@ -221,6 +228,8 @@ class Modules(unittest.TestCase):
         for before, after in (("y_ptr + at", "y_ptr + 2 * at"), ("    tl.store(", "    y_ptr += 1\n    tl.store(")):
             other = launch_of(host, kernel=KERNEL.replace(before, after))
             self.assertNotIn("shape", other["manifest"]["args"].get("y_ptr", {}))
+        moved = KERNEL.replace("    tl.store(", "    x_ptr += n\n    y_ptr += n\n    tl.store(")
+        self.assertEqual(launch_of(host, kernel=moved)["manifest"]["args"]["y_ptr"]["shape"], ["n"])
 
     def test_what_the_launch_asks_of_the_device_is_said(self):
         notes = " ".join(launch_of("resident_softmax.py")["notes"])
