@@ -141,7 +141,12 @@ class TensorCode:
         if tensor.extents is None and any(isinstance(one, int) and one == -1 for one in wanted):
             if len(wanted) == 1:
                 self.known.asked_whole(tensor)
-            return Tensor(None, tensor.dtype)
+            if len(wanted) == 1 or not tensor.open_name or not self.known.is_flat(tensor):
+                return Tensor(None, tensor.dtype)
+            # Of its own shape nothing else is known: as many rows as there are.
+            rows = self.known.size(f"{self.known.owner(tensor.open_name)}_rows")
+            extents = [rows if isinstance(one, int) and one == -1 else one for one in wanted]
+            return self.known.placed(Tensor(extents, tensor.dtype))
         view = tensor.copied()
         # A constant of the kernel is its value here.
         wanted = [one.value if isinstance(one, Size) and not one.symbols() else one for one in wanted]

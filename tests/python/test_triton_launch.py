@@ -193,6 +193,12 @@ class Modules(unittest.TestCase):
         self.assertEqual(launch_of("embedding.py")["manifest"]["args"]["idx_ptr"]["init"], "int(0, V - 1)")
         self.assertEqual(launch_of("cross_entropy.py")["manifest"]["args"]["labels_ptr"]["init"], "int(0, n_cols - 1)")
 
+    def test_arguments_that_are_viewed_as_rows_have_as_many_as_others(self):
+        kernel = KERNEL.replace("x_ptr, y_ptr, n,", "x_ptr, y_ptr, n, m,").replace("at, mask=at < n", "at * 2, mask=at < n", 1)
+        launch = launch_of("def run(x, r):\n    m = x.shape[-1]\n    x = x.view(-1, m)\n    r = r.view(-1, m)\n"
+                           "    scale[(x.shape[0],)](x, r, x.shape[0], m, BLOCK=64)\n", kernel=kernel)
+        self.assertEqual(launch["manifest"]["args"]["y_ptr"]["shape"], ["n", "m"])
+
     def test_rows_stay_a_size_where_their_length_is_a_constant(self):
         kernel = KERNEL.replace("n, BLOCK: tl.constexpr", "rows, n: tl.constexpr, BLOCK: tl.constexpr")
         launch = launch_of("def run(x):\n    n = x.shape[-1]\n    flat = x.view(-1, n)\n    y = torch.empty_like(flat)\n"
