@@ -61,7 +61,7 @@ def compile_to_ptx(function, job: dict, path: pathlib.Path):
     for name in names:
         if name in job["constants"]:
             signature[name] = "constexpr"
-            constants[name] = job["constants"][name]
+            constants[name] = constant(job["constants"][name])
         elif name in types:
             signature[name] = types[name]
         else:
@@ -91,6 +91,15 @@ def compile_to_ptx(function, job: dict, path: pathlib.Path):
     except Exception as error:  # Triton raises many kinds
         raise Refused(f"{path.name}: {readable(error)}") from None
     return code, metadata
+
+
+def constant(value):
+    """A constant of the job; "tl.float16" is a type."""
+    if not isinstance(value, str) or not value.startswith("tl."):
+        return value
+    import triton.language
+    found = getattr(triton.language, value[len("tl."):], None)
+    return found if isinstance(found, triton.language.dtype) else value
 
 
 def readable(error: Exception) -> str:

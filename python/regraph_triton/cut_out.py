@@ -11,6 +11,7 @@ import ast
 import json
 import pathlib
 import sys
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
@@ -177,9 +178,14 @@ def describe_parameters(function: ast.FunctionDef, functions: dict[str, ast.Func
     return result
 
 
-def refuse_pointers_in_memory(function: ast.FunctionDef) -> None:
-    """A buffer of addresses leads to memory that no argument is. Raises Unusable."""
+def refuse_what_a_launcher_makes(function: ast.FunctionDef) -> None:
+    """A buffer of addresses leads to memory that no argument is, and a descriptor is no pointer. Raises Unusable."""
+    names = {one.arg for one in arguments_of(function)}
     for part in ast.walk(function):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in ("load", "store") and \
+                isinstance(part.func.value, ast.Name) and part.func.value.id in names:
+            raise Unusable(f"line {part.lineno}: '{part.func.value.id}' of '{function.name}' is a tensor descriptor, whose table is the "
+                           "launcher's, which is not supported; pass the pointer with its strides instead")
         if isinstance(part, ast.Call) and dotted(part.func).split(".")[-1] == "pointer_type":
             raise Unusable(f"line {part.lineno}: '{function.name}' loads addresses from memory, and what they lead to is no "
                            "argument of it, so that no content can be made for it; pass one pointer with offsets instead")
@@ -195,7 +201,34 @@ def text_of_function(function: ast.FunctionDef, lines: list[str]) -> str:
         elif name not in DROPPED_DECORATORS:
             raise Unusable(f"line {decorator.lineno}: '{function.name}' is under the decorator "
                            f"'{ast.unparse(decorator)[:60]}', which would run on the host")
-    return jit + "\n" + "\n".join(lines[function.lineno - 1:function.end_lineno])
+    return jit + "\n" + textwrap.dedent("\n".join(lines[function.lineno - 1:function.end_lineno]))
+
+
+def top_level(body: list):
+    """Statements of a module, those under its conditions and in its `try` blocks among them."""
+    for node in body:
+        yield node
+        if isinstance(node, (ast.If, ast.Try)):
+            yield from top_level(node.body)
+            yield from top_level(node.orelse)
+
+
+def allowed_imports(node: ast.AST) -> list[str]:
+    """What an import brings in of Triton, a statement each."""
+    if isinstance(node, ast.Import):
+        parts = [ast.Import([name]) for name in node.names]
+        return [ast.unparse(part) for part in parts if import_is_allowed(part)]
+    return [ast.unparse(node)] if isinstance(node, ast.ImportFrom) and import_is_allowed(node) else []
+
+
+def one_of_each(imports: list[str]) -> list[str]:
+    """Without those that bring in a name once more, for other versions of Triton: libdevice's of today stay, else the first."""
+    chosen: dict[tuple, str] = {}
+    for statement in imports:
+        names = tuple(name.asname or name.name for name in ast.parse(statement).body[0].names)
+        if names not in chosen or ("extra.libdevice" in statement and "extra.libdevice" not in chosen[names]):
+            chosen[names] = statement
+    return list(chosen.values())
 
 
 def cut_out(text: str, wanted: str, given: dict | None = None) -> dict:
@@ -203,16 +236,16 @@ def cut_out(text: str, wanted: str, given: dict | None = None) -> dict:
     Raises Unusable, SyntaxError."""
     tree = ast.parse(text)
     lines = text.splitlines()
-    functions = {node.name: node for node in tree.body if is_device_function(node)}
+    statements = list(top_level(tree.body))
+    functions = {node.name: node for node in statements if is_device_function(node)}
     if not functions:
         raise Unusable("the file holds no function under @triton.jit")
     kernel = choose(tree, functions, wanted)
-    refuse_pointers_in_memory(functions[kernel])
+    refuse_what_a_launcher_makes(functions[kernel])
     constants = {}
     imports = []
-    for node in tree.body:
-        if isinstance(node, (ast.Import, ast.ImportFrom)) and import_is_allowed(node):
-            imports.append(ast.unparse(node))
+    for node in statements:
+        imports += allowed_imports(node)
         targets = node.targets if isinstance(node, ast.Assign) else \
             [node.target] if isinstance(node, ast.AnnAssign) and node.value is not None else []
         for target in targets:
@@ -227,10 +260,10 @@ def cut_out(text: str, wanted: str, given: dict | None = None) -> dict:
     parts = sorted((node for name, node in [*functions.items(), *constants.items()] if name in needed),
                    key=lambda node: node.lineno)
     pieces = [text_of_function(node, lines) if isinstance(node, ast.FunctionDef)
-              else "\n".join(lines[node.lineno - 1:node.end_lineno]) for node in parts]
+              else textwrap.dedent("\n".join(lines[node.lineno - 1:node.end_lineno])) for node in parts]
     if "import triton" not in imports:
         imports.insert(0, "import triton")
-    module = "\n".join(dict.fromkeys(imports)) + "\n\n\n" + "\n\n\n".join(pieces) + "\n"
+    module = "\n".join(one_of_each(imports)) + "\n\n\n" + "\n\n\n".join(pieces) + "\n"
     check_module(module)
     parameters = describe_parameters(functions[kernel], functions)
     reader = LaunchReader(tree, text, functions[kernel], set(functions), parameters, given or {})

@@ -112,6 +112,8 @@ class Calls(Expressions):
         if last == "get_device_capability":
             self.known.assumed.add("compute capability 9.0")
             return (9, 0)
+        if last in ("wrap_triton", "constexpr") and args:
+            return args[0]
         if path.startswith(("torch", "nn", "F.")):
             if last in MAKERS or last == "randint":
                 return self.tensors.make(last, self.named_extents(node.args, args, scope),
@@ -291,9 +293,11 @@ class Calls(Expressions):
             if not isinstance(tensor, Tensor):
                 return
             open_tensors.append(tensor)
-        kernel = next(one for one in self.tree.body if isinstance(one, ast.FunctionDef) and one.name == self.kernel)
+        if not starred:
+            return
+        kernel = next(one for one in ast.walk(self.tree) if isinstance(one, ast.FunctionDef) and one.name == self.kernel)
         wanted = sum(not is_constant_parameter(one) and one.arg not in words for one in kernel.args.args)
         left = wanted - (len(node.args) - len(starred))
-        if starred and left > 0 and left % len(starred) == 0:
+        if left > 0 and left % len(starred) == 0:
             for tensor in open_tensors:
                 self.known.has_axes(tensor, left // len(starred))

@@ -2,6 +2,7 @@
 of sizes. Python's statements are followed with values that are expressions (host_values.py); conditions are decided by what
 these are at the chosen sizes."""
 import ast
+import pathlib
 
 from host_calls import Calls
 from host_expressions import MOST_STEPS, MOST_TURNS
@@ -9,6 +10,28 @@ from host_known import Known
 from host_objects import Class, Function, Instance, Kernel, Launched, LoopEnds, Path, Raised, Returned, Scope
 from host_torch import Rank, Shape, TensorCode, TypeOf, type_named
 from host_values import Size, Unknown, value_of
+
+MOST_FILES = 16    # that a module imports, and those import
+MOST_FOLDERS = 6   # above it
+
+
+def ends_function(body: list) -> bool:
+    """Whether nothing behind it is reached."""
+    return bool(body) and isinstance(body[-1], (ast.Return, ast.Raise))
+
+
+def module_beside(file: str, name: str, level: int):
+    """The file of an imported module, in the folder of `file` or above; None where there is none."""
+    if not file or not (name or level):
+        return None
+    parts = name.split(".") if name else []
+    folders = list(pathlib.Path(file).parents)[:MOST_FOLDERS]
+    for folder in folders[level - 1:level] if level else folders:
+        for path in (folder.joinpath(*parts).with_suffix(".py") if parts else folder / "__init__.py",
+                     folder.joinpath(*parts) / "__init__.py"):
+            if path.is_file() and path != pathlib.Path(file):
+                return path
+    return None
 
 
 class Reader(Calls):
@@ -18,6 +41,8 @@ class Reader(Calls):
         self.tree, self.kernels, self.kernel, self.known = tree, kernels, kernel, known
         self.tensors = TensorCode(known)
         self.module = Scope("")
+        self.file, self.read_files = "", {}
+        self.targets: set[int] = set()  # statements that the launch stands in
         self.steps = self.depth = 0
 
     # ---- statements
@@ -25,8 +50,10 @@ class Reader(Calls):
     def read_module(self, with_calls: bool) -> None:
         """Definitions and constants, with what is run when the file is a program where `with_calls` says so."""
         for node in self.tree.body:
-            is_plain = isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign))
-            if is_plain or with_calls:
+            is_plain = isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign,
+                                         ast.If, ast.Try))
+            is_program = isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+            if (is_plain and not is_program) or with_calls:
                 try:
                     self.statement(node, self.module)
                 except Raised:
@@ -36,8 +63,13 @@ class Reader(Calls):
                         raise
 
     def block(self, body: list, scope: Scope) -> None:
-        """Statements in order."""
-        for node in body:
+        """Statements in order; ways that lead past the launch are not taken."""
+        last = max((place for place, node in enumerate(body) if id(node) in self.targets), default=-1)
+        for place, node in enumerate(body):
+            if place < last and isinstance(node, ast.If) and id(node) not in self.targets and ends_function(node.body):
+                self.holds(node.test, scope, False)
+                self.block(node.orelse, scope)
+                continue
             self.statement(node, scope)
 
     def statement(self, node: ast.stmt, scope: Scope) -> None:
@@ -54,8 +86,29 @@ class Reader(Calls):
             scope.variables[name.asname or name.name.split(".")[0]] = Path(name.name if name.asname else name.name.split(".")[0])
 
     def do_ImportFrom(self, node, scope):
+        beside = self.beside(node) if scope is self.module else None
         for name in node.names:
+            if beside is not None and name.name in beside.variables:
+                scope.variables[name.asname or name.name] = beside.variables[name.name]
+                continue
             scope.variables[name.asname or name.name] = Path(f"{node.module}.{name.name}")
+
+    def beside(self, node: ast.ImportFrom):
+        """Variables of a module that stands near this one; None where there is none."""
+        path = module_beside(self.file, node.module or "", node.level)
+        if path is None or path in self.read_files or len(self.read_files) >= MOST_FILES:
+            return self.read_files.get(path)
+        self.read_files[path] = None  # until it is read: modules may import each other
+        try:
+            tree = ast.parse(path.read_text())
+        except (OSError, SyntaxError, ValueError):
+            return None
+        other = Reader(tree, set(), "", self.known)
+        other.file, other.read_files, other.steps = str(path), self.read_files, self.steps
+        other.read_module(with_calls=False)
+        self.steps = other.steps
+        self.read_files[path] = other.module
+        return other.module
 
     def do_FunctionDef(self, node, scope):
         if scope is self.module and node.name in self.kernels:
@@ -105,11 +158,14 @@ class Reader(Calls):
         test = node.test
         if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__":
             return self.block(node.body, scope)
-        ends = bool(node.body) and isinstance(node.body[-1], (ast.Raise, ast.Return))
+        ends = ends_function(node.body)
         if isinstance(node.body[-1], ast.Raise):
             self.holds(test, scope, False)
         value = self.value(test, scope)
         truth = self.truth(value)
+        if id(node) in self.targets:
+            within = [any(id(one) in self.targets for one in part) for part in (node.body, node.orelse)]
+            truth = within[0] if within[0] != within[1] else truth
         if truth is None:
             truth = self.of_device(value, not ends)
         self.block(node.body if truth else node.orelse, scope)

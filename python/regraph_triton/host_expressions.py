@@ -83,6 +83,7 @@ class Expressions:
         result = {}
         for key, value in zip(node.keys, node.values):
             name = self.value(key, scope) if key is not None else None
+            name = type_named(name) or name if isinstance(name, Path) else name
             if isinstance(name, (str, int)):
                 result[name] = self.value(value, scope)
         return result
@@ -244,6 +245,8 @@ class Expressions:
                 self.known.assumed.add("registers and shared memory of the kernel")
                 return COMPILED.get(name, Instance(None, COMPILED))
             return Function(node, scope, owner)
+        if name == "value" and isinstance(owner, NUMBERS):
+            return owner
         if isinstance(owner, Configuration):
             return owner.constants if name == "kwargs" else owner.words.get(name, self.unknown(node))
         if isinstance(owner, Device) and name in DEVICE:
@@ -270,6 +273,8 @@ class Expressions:
                 self.known.has_axes(owner.tensor, 2)
             return self.unknown(node)
         key = self.value(node.slice, scope)
+        if isinstance(key, TypeOf):
+            key = key.tensor.dtype or "fp32"
         if isinstance(owner, Device):
             return owner.get(key, self.known) if key in DEVICE else self.unknown(node)
         if isinstance(owner, Shape):

@@ -162,6 +162,10 @@ class Known:
             owner = self.owner(tensor.open_name)
             self.ranks[owner] = max(rank, self.ranks.get(owner, 0))
 
+    def is_flat(self, tensor: Tensor) -> bool:
+        """Whether nothing but its number of elements was asked of a tensor."""
+        return bool(tensor.open_name) and self.owner(tensor.open_name) not in self.ranks
+
     def asked_whole(self, tensor: Tensor) -> None:
         """The code asks how many elements a tensor has."""
         if tensor.extents is None and tensor.open_name:

@@ -9,13 +9,13 @@ from host_objects import Class, Function, Instance, Launched, LoopEnds, Raised, 
 from host_passed import LAUNCH_WORDS, Passed, empty_result
 from host_torch import TYPES
 from host_values import SYMBOL, Size, product, value_of
-from module_rules import decorator_name, dotted
+from module_rules import decorator_name, dotted, is_device_function
 
 MOST_READINGS = 8
 MOST_CHANGES = 40
 MOST_STEPS = 400_000  # of all readings, seconds
 # Where a call in the module has no buffer of so many elements it is a test, and what it measures is a launch's overhead.
-LEAST_ELEMENTS = 1 << 22
+LEAST_ELEMENTS = 1 << 24
 # How a reading ends without a launch: code may do anything with values of any kind, and then it is not understood.
 ENDS = (Raised, Returned, LoopEnds, RecursionError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 # `x: float16 [rows, columns]` in a docstring, or beside a parameter.
@@ -35,16 +35,50 @@ def is_launch_of(node: ast.AST, kernel: str) -> bool:
 
 def places_of(tree: ast.Module, kernel: str) -> list[tuple[list, ast.Call]]:
     """Launches, each with the classes and functions that it stands in."""
-    found = []
+    found, mentioned = [], []  # a mention may be a launch by another name
 
     def search(node: ast.AST, around: list) -> None:
         if is_launch_of(node, kernel):
             found.append((around, node))
+        if isinstance(node, ast.Name) and node.id == kernel and around and isinstance(around[-1], ast.FunctionDef):
+            mentioned.append((around, node))
+        if is_device_function(node):
+            return
         inner = around + [node] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else around
         for child in ast.iter_child_nodes(node):
             search(child, inner)
     search(tree, [])
-    return sorted(found, key=lambda one: one[1].lineno)
+    return sorted(found or mentioned, key=lambda one: one[1].lineno)
+
+
+def callers_of(tree: ast.Module, launchers: list) -> list[list]:
+    """Functions that call a launcher, each with the classes it stands in: they say what it is passed."""
+    names = {around[-1].name for around in launchers if isinstance(around[-1], ast.FunctionDef)}
+    own = {id(around[-1]) for around in launchers}
+    found = []
+
+    def search(node: ast.AST, around: list) -> None:
+        is_call = isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] in names
+        if is_call and around and isinstance(around[-1], ast.FunctionDef) and id(around[-1]) not in own:
+            found.append(around)
+        inner = around + [node] if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else around
+        for child in ast.iter_child_nodes(node):
+            search(child, inner)
+    search(tree, [])
+    return found
+
+
+def statements_around(tree: ast.Module, launch: ast.AST) -> set[int]:
+    """Identities of the statements that a launch stands in."""
+    found: set[int] = set()
+
+    def search(node: ast.AST) -> bool:
+        within = node is launch or any([search(child) for child in ast.iter_child_nodes(node)])
+        if within and isinstance(node, ast.stmt):
+            found.add(id(node))
+        return within
+    search(tree)
+    return found
 
 
 def written_of(function: ast.FunctionDef, lines: list[str]) -> dict:
@@ -64,7 +98,7 @@ def written_of(function: ast.FunctionDef, lines: list[str]) -> dict:
         if extents is not None:
             extents = [int(one) if one.isdigit() else one for one in extents]
         dtype = TYPES.get(kind[1], LAST.get(kind[1], "")) if kind else ""
-        is_tensor = "Tensor" in annotation or "ensor" in line
+        is_tensor = "Tensor" in annotation or "ensor" in line or (kind is not None and "float16" in kind[1])
         if extents or (dtype and is_tensor):
             found[argument.arg] = (extents, dtype)
     return found
@@ -78,12 +112,14 @@ class LaunchReader:
         self.tree, self.lines, self.kernel, self.kernels, self.given = tree, text.splitlines(), kernel, kernels, given
         self.passed = Passed(kernel, seen, given)
         self.steps = 0
+        self.targets: set[int] = set()
 
     def read(self) -> dict | None:
         """The launch that is understood best; None where there is none."""
         places = places_of(self.tree, self.kernel.name)
         if not places:
             return None
+        self.targets = statements_around(self.tree, places[0][1])
         written = {}
         for around, _ in places:
             for function in around:
@@ -91,6 +127,8 @@ class LaunchReader:
                     written |= written_of(function, self.lines)
         called, is_binding = self.first([*self.calls()], written, {})
         launchers = [(lambda reader, around=around: self.from_around(reader, around), False) for around, _ in places if around]
+        launchers += [(lambda reader, around=around: self.from_around(reader, around), False)
+                      for around in callers_of(self.tree, [around for around, _ in places if around])]
         alone, _ = self.first(launchers, written, {})
         if called is not None and alone is not None:
             result = self.joined(called, is_binding, alone, lambda usual: self.first(launchers, written, usual)[0])
@@ -99,7 +137,7 @@ class LaunchReader:
         if result is None:
             node = places[0][1]
             result = empty_result(node.lineno)
-            result["problems"]["grid"] = f"line {node.lineno}: how '{ast.unparse(node.func)[:60]}' is reached cannot be read"
+            result["problems"]["grid"] = f"line {node.lineno}: how '{ast.unparse(getattr(node, 'func', node))[:60]}' is reached cannot be read"
         return self.answer(result)
 
     def first(self, roots: list, written: dict, usual: dict):
@@ -320,6 +358,7 @@ class LaunchReader:
         if self.steps > MOST_STEPS:
             return None
         reader = Reader(self.tree, self.kernels, self.kernel.name, known)
+        reader.file, reader.targets = self.given.get("file", ""), self.targets
         try:
             try:
                 root(reader)
@@ -334,6 +373,7 @@ class LaunchReader:
     def written_configurations(self) -> list[dict]:
         """What @triton.autotune chooses from, with numbers for all."""
         reader = Reader(self.tree, self.kernels, self.kernel.name, Known({}, {}, {}))
+        reader.file = self.given.get("file", "")
         try:
             reader.read_module(with_calls=False)
         except (Launched, *ENDS):

@@ -1,5 +1,5 @@
 """PyTorch's tensors and functions as launchers of Triton kernels use them: what shape and type comes out."""
-from host_values import Argument, Tensor, Unknown, exact_quotient, product, value_of
+from host_values import Argument, Size, Tensor, Unknown, divide, product, value_of
 
 # Triton's names of PyTorch's types.
 TYPES = {
@@ -7,6 +7,9 @@ TYPES = {
     "double": "fp64", "int32": "i32", "int": "i32", "int64": "i64", "long": "i64", "int16": "i16", "short": "i16",
     "int8": "i8", "uint8": "u8", "bool": "i1",
 }
+# Types as triton.language calls them.
+WRITTEN_TYPES = {"fp32": "float32", "fp16": "float16", "bf16": "bfloat16", "fp64": "float64", "i32": "int32", "i64": "int64",
+                 "i16": "int16", "i8": "int8", "u8": "uint8", "i1": "int1"}
 CASTS = {"half": "fp16", "float": "fp32", "bfloat16": "bf16", "double": "fp64", "int": "i32", "long": "i64"}
 SAME = {"cuda", "detach", "clone", "requires_grad_", "normal_", "uniform_", "fill_", "zero_", "retain_grad", "eval", "train",
         "mul_", "add_", "cpu", "pin_memory", "relu", "exp", "abs", "sigmoid", "tanh", "softmax", "mul", "add", "sub",
@@ -42,12 +45,13 @@ class TensorCode:
 
     def shape(self, tensor: Tensor):
         """x.shape"""
-        return Shape(tensor) if tensor.extents is None else tuple(tensor.extents)
+        return Shape(tensor) if tensor.extents is None or self.known.is_flat(tensor) else tuple(tensor.extents)
 
     def extent(self, tensor: Tensor, axis: int):
         """x.shape[axis]"""
         wanted = axis + 1 if axis >= 0 else max(-axis, 2)
-        if tensor.extents is None or wanted > max(len(tensor.extents), 2) or axis >= len(tensor.extents):
+        if tensor.extents is None or not -len(tensor.extents) <= axis < len(tensor.extents) or \
+                (wanted > len(tensor.extents) and self.known.is_flat(tensor)):
             self.known.has_axes(tensor, wanted)
             return Unknown(0, f"{tensor.open_name or 'tensor'}.shape[{axis}]")
         return tensor.extents[axis]
@@ -64,7 +68,7 @@ class TensorCode:
         strides = tensor.strides()
         wanted = 1 if not isinstance(axis, int) else axis + 1 if axis >= 0 else -axis
         if strides is None or wanted > len(strides):
-            self.known.has_axes(tensor, wanted if wanted == 1 or axis >= 0 else max(wanted, 2))
+            self.known.has_axes(tensor, max(wanted, 2))  # nobody asks for the stride of a row of elements
             return Unknown(0, "a stride")
         return tuple(strides) if axis is None else strides[axis]
 
@@ -137,18 +141,23 @@ class TensorCode:
         if tensor.extents is None and any(isinstance(one, int) and one == -1 for one in wanted):
             if len(wanted) == 1:
                 self.known.asked_whole(tensor)
-            return Tensor(None, tensor.dtype)
+            if len(wanted) == 1 or not tensor.open_name or not self.known.is_flat(tensor):
+                return Tensor(None, tensor.dtype)
+            # Of its own shape nothing else is known: as many rows as there are.
+            rows = self.known.size(f"{self.known.owner(tensor.open_name)}_rows")
+            extents = [rows if isinstance(one, int) and one == -1 else one for one in wanted]
+            return self.known.placed(Tensor(extents, tensor.dtype))
         view = tensor.copied()
+        # A constant of the kernel is its value here.
+        wanted = [one.value if isinstance(one, Size) and not one.symbols() else one for one in wanted]
         if tensor.extents is not None:
             count, rest = tensor.elements(), 1
             for one in wanted:
                 if not (isinstance(one, int) and one == -1):
                     rest = product([rest, one])
-            missing = exact_quotient(count, rest)
-            if missing is None and value_of(rest) and value_of(count) % value_of(rest) == 0:
-                missing = value_of(count) // value_of(rest)
-            if missing is None:
+            if not value_of(rest) or value_of(count) % value_of(rest):
                 return Tensor(None, tensor.dtype)
+            missing = divide(count, rest)
             wanted = [missing if isinstance(one, int) and one == -1 else one for one in wanted]
         view.extents, view.storage, view.strides_given, view.open_name = wanted, None, None, ""
         return view
@@ -159,7 +168,7 @@ class TensorCode:
         if tensor.extents is None:
             axes = [one + 1 if one >= 0 else -one for one in args if isinstance(one, int)]
             self.known.has_axes(tensor, len(args) if name == "permute" else max([2, *axes]))
-            return Tensor(None, tensor.dtype)
+            return Tensor(None, tensor.dtype, tensor.open_name if "squeeze" not in name else "")
         rank = len(tensor.extents)
         if name == "t":
             return tensor.permuted([1, 0]) if rank == 2 else tensor

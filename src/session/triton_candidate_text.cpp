@@ -27,9 +27,11 @@ Result<Candidate> read_triton_candidate(const std::string& source, const OpenedP
                                         const Toolchain& toolchain,
                                         std::vector<std::string> assumptions,
                                         const Cancellation& cancellation) {
+  triton::GivenSizes given;
+  given.sizes = opened.problem.bench.empty() ? opened.problem.sizes : opened.problem.bench.front();
   auto text =
       triton::read_foreign_text(toolchain.triton->python, toolchain.triton_scripts / "cut_out.py",
-                                source, *opened.triton, cancellation);
+                                source, *opened.triton, given, cancellation);
   if (!text) return text.error();
   return triton::make_candidate_or_broken(*toolchain.compiler, *text,
                                           opened.device.device.architecture, std::move(assumptions),

@@ -242,6 +242,16 @@ std::vector<std::string> add_launch(const triton::SeenLaunch& launch,
     if (!found.empty())
       notes.push_back(fmt::format("'{}' is {}, as in line {}", name, found, launch.line));
   }
+  // Integers that the comment types although the launch's value of them is part of the code.
+  for (const triton::TypedParameter& parameter : text.parameters) {
+    const auto value = launch.constants.find(parameter.name);
+    if (parameter.is_pointer || value == launch.constants.end() || said.contains(parameter.name) ||
+        text.arguments.contains(parameter.name))
+      continue;
+    const auto number = IntegerExpression::parse(value->second);
+    ManifestArgument& argument = argument_of(manifest, parameter.name);
+    if (number && !argument.value) argument.value = *number;
+  }
   for (const std::string& extent : text.grid) {
     if (const auto parsed = IntegerExpression::parse(extent)) use(*parsed);
   }
@@ -281,6 +291,8 @@ Result<CutTriton, SessionError> cut_out_triton(ProblemSource& source, Toolchain&
   const std::string wanted = !chosen.empty() ? chosen : said ? said->text.kernel : "";
   triton::GivenSizes given = given_sizes(source.manifest);
   if (said) given.constants = said->text.constants;
+  std::error_code ignored;
+  given.file = fs::absolute(source.kernel_file, ignored);
   auto cut = triton::cut_out(toolkit->python, toolchain.triton_scripts / "cut_out.py",
                              source.file_text, wanted, given, cancellation);
   if (!cut) {

@@ -230,6 +230,7 @@ Result<CutOut> cut_out(const std::filesystem::path& python, const std::filesyste
                        const std::string& text, const std::string& kernel, const GivenSizes& given,
                        const Cancellation& cancellation) {
   json said = {{"sizes", given.sizes}, {"shapes", given.shapes}, {"constants", json::object()}};
+  if (!given.file.empty()) said["file"] = given.file.string();
   for (const auto& [name, value] : given.constants)
     said["constants"][name] = json::parse(value, nullptr, false);
   auto answer = run_python(python, script, {kernel, said.dump()}, text, cancellation);

@@ -55,11 +55,13 @@ struct CutOut {
   std::vector<SeenConfig> configs;
 };
 
-// What the user says already, so that the host code is read as it is at these sizes.
+// What is known beside the text, so that the host code is read as it is at these sizes.
 struct GivenSizes {
   Symbols sizes;
   std::map<std::string, std::vector<std::string>> shapes;  // of pointers
   std::map<std::string, std::string> constants;            // of the kernel, as JSON
+  // Where the text stands, for modules beside it that it imports; empty: none are looked for.
+  std::filesystem::path file;
 };
 
 // Lets Python read `text` with `script` (cut_out.py), in a limited process that runs none of it; an

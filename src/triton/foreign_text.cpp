@@ -30,6 +30,30 @@ bool takes(const CutOut& cut, const std::string& name) {
   return std::ranges::find(cut.parameters, name, &SeenParameter::name) != cut.parameters.end();
 }
 
+// What the version's own launch says goes before the original's.
+void take_launch(const CutOut& cut, const GivenSizes& given, SaidText& told) {
+  const SeenLaunch& launch = *cut.launch;
+  if (!launch.problems.empty()) return;
+  for (const auto& [name, value] : launch.constants) {
+    const auto found = std::ranges::find(cut.parameters, name, &SeenParameter::name);
+    if (found != cut.parameters.end() && found->is_constant) told.text.constants[name] = value;
+  }
+  told.text.warps = kDefaultWarps;
+  told.text.stages = kDefaultStages;
+  told.text.ctas = 1;
+  for (const char* key : {"num_warps", "num_stages", "num_ctas"})
+    told.keys.erase(key);
+  const auto is_known = [&](const std::string& symbol) {
+    return given.sizes.contains(symbol) || launch.constants.contains(symbol);
+  };
+  for (const std::string& extent : launch.grid) {
+    const auto parsed = IntegerExpression::parse(extent);
+    if (!parsed || !std::ranges::all_of(parsed->symbols(), is_known)) return;
+  }
+  told.text.grid.fill("1");
+  told.keys.erase("grid");
+}
+
 // They are passed by their places.
 bool has_parameters_of(const CutOut& cut, const KernelText& original) {
   std::vector<std::string> passed;
@@ -46,7 +70,8 @@ bool has_parameters_of(const CutOut& cut, const KernelText& original) {
 
 Result<KernelText> read_foreign_text(const std::filesystem::path& python,
                                      const std::filesystem::path& script, const std::string& source,
-                                     const KernelText& original, const Cancellation& cancellation) {
+                                     const KernelText& original, const GivenSizes& given,
+                                     const Cancellation& cancellation) {
   std::optional<KernelText> said;
   if (has_header(source)) {
     auto read = parse_kernel_text(source);
@@ -56,9 +81,10 @@ Result<KernelText> read_foreign_text(const std::filesystem::path& python,
       return fail(ErrorCode::refused, "its arguments are not the original's");
   }
   // With the comment, so that lines are counted as whoever wrote it counts them.
-  auto cut = cut_out(python, script, source, original.kernel, {}, cancellation);
+  auto cut = cut_out(python, script, source, original.kernel, given, cancellation);
   if (!cut) return cut.error();
   SaidText told = told_of(said, original);
+  if (!said && !given.sizes.empty() && cut->launch) take_launch(*cut, given, told);
   std::erase_if(told.text.constants, [&](const auto& constant) {
     return original.constants.contains(constant.first) && !takes(*cut, constant.first);
   });

@@ -179,7 +179,7 @@ TEST_F(Triton, WhatCannotBeUsedIsOneMessage) {
   EXPECT_NE(complaint(text, {"--kernel", "other"}).find("there is no kernel 'other'"),
             std::string::npos);
   text.replace(text.find("BLOCK=64"), 8, "BLOCK=pick(x)");
-  EXPECT_NE(complaint(text).find("a value for 'BLOCK' (line 26: 'pick(x)' cannot be read)"),
+  EXPECT_NE(complaint(text).find("a value for 'BLOCK' (line 24: 'pick(x)' cannot be read)"),
             std::string::npos);
   text = kTotal;
   text.replace(text.find("tl.sum(positive(x), axis=0)"), 27, "tl.sum(positive(z), axis=0)");

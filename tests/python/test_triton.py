@@ -89,6 +89,27 @@ class CutOut(unittest.TestCase):
         host = FILE.replace("(triton.cdiv(x.numel()", "(triton.cdiv(measure(x)")
         self.assertEqual(cut_out.cut_out(host, "scale")["launch"]["grid"], [])
 
+    def test_kernels_and_imports_stand_anywhere_at_the_top(self):
+        text = ("import torch, triton, triton.language as tl\ntry:\n    import other\n    HAS = True\nexcept ImportError:\n"
+                "    HAS = False\nif HAS:\n    FACTOR = 3\n\n    @triton.jit\n    def k(x, n, B: tl.constexpr):\n"
+                "        at = tl.program_id(0) * B + tl.arange(0, B)\n"
+                "        tl.store(x + at, FACTOR * tl.load(x + at, mask=at < n), mask=at < n)\n\n"
+                "    def run(x):\n        k[(triton.cdiv(x.numel(), 64),)](x, x.numel(), 64)\n")
+        cut = cut_out.cut_out(text, "")
+        self.assertIn("import triton.language as tl\n", cut["module"])
+        self.assertIn("\nFACTOR = 3\n", cut["module"])
+        self.assertIn("@triton.jit\ndef k(", cut["module"])
+        self.assertNotIn("torch", cut["module"])
+        self.assertEqual(cut["launch"]["grid"], ["cdiv(n, B)"])
+
+    def test_imports_for_other_versions_are_left_out(self):
+        text = ("import triton\nimport triton.language as tl\ntry:\n    from triton.language.math import tanh\nexcept ImportError:\n"
+                "    pass\nif NEW:\n    from triton.language.extra.libdevice import tanh\n"
+                "@triton.jit\ndef k(x):\n    tl.store(x, tanh(tl.load(x)))\n")
+        module = cut_out.cut_out(text, "")["module"]
+        self.assertIn("from triton.language.extra.libdevice import tanh", module)
+        self.assertNotIn("language.math", module)
+
     def test_says_which_kernels_there_are(self):
         with self.assertRaisesRegex(cut_out.Unusable, "twice, scale"):
             cut_out.cut_out(FILE, "other")

@@ -2,6 +2,7 @@
 nor PyTorch."""
 import pathlib
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -51,6 +52,9 @@ class Grids(unittest.TestCase):
         "def blocks(meta):\n    return (triton.cdiv(n, meta['BLOCK']),)\nscale[blocks](x, y, n, BLOCK=512)",
         "b = 512\nwhile b > n:\n    b //= 2\nscale[(triton.cdiv(n, b),)](x, y, n, BLOCK=b)",
         "scale.run(x, y, n, BLOCK=512, grid=(triton.cdiv(n, 512),))",
+        "chosen = scale\nchosen[(triton.cdiv(n, 512),)](x, y, n, BLOCK=512)",
+        "torch.library.wrap_triton(scale)[(triton.cdiv(n, 512),)](x, y, n, 512)",
+        "with torch.cuda.device(x.device):\n    scale[(triton.cdiv(n, 512),)](x, y, n=n, BLOCK=512)",
     )
 
     def test_all_forms_of_one_grid_are_one(self):
@@ -75,6 +79,12 @@ class Grids(unittest.TestCase):
         self.assertEqual((launch["problems"], launch["constants"]), ({}, {"BLOCK": 64}))
         self.assertEqual(launch["grid"], ["cdiv(n, BLOCK)"])
 
+    def test_types_are_constants_too(self):
+        kernel = KERNEL.replace("BLOCK: tl.constexpr", "BLOCK: tl.constexpr, OUT: tl.constexpr")
+        for said in ("tl.float16", "torch.float16", "x.half().dtype"):
+            launch = launch_of(f"def run(x, y):\n    scale[(1,)](x, y, x.numel(), 64, OUT={said})\n", kernel=kernel)
+            self.assertEqual(launch["constants"], {"BLOCK": 64, "OUT": "tl.float16"})
+
     def test_sizes_that_the_user_says_decide(self):
         body = ("BLOCK = min(1024, triton.next_power_of_2(n))\nwarps = 8 if BLOCK > 512 else 4\n"
                 "scale[(triton.cdiv(n, BLOCK),)](x, y, n, BLOCK=BLOCK, num_warps=warps)")
@@ -83,6 +93,38 @@ class Grids(unittest.TestCase):
         self.assertEqual((large["constants"]["BLOCK"], large["options"]), (1024, {"num_warps": 8}))
         named = scaled("scale[(triton.cdiv(n, 64),)](x, y, n, 64)", {"shapes": {"x_ptr": ["count"]}})
         self.assertEqual(named["manifest"]["args"]["n"], {"value": "count"})
+
+
+class Ways(unittest.TestCase):
+    """By which the launch is reached."""
+
+    def test_the_branch_with_the_launch_is_taken(self):
+        launch = launch_of("def run(x, y):\n    n = x.numel()\n    if n > 100:\n        return other(x)\n"
+                           "    if x.shape[0] != 3:\n        y = x\n    else:\n"
+                           "        scale[(triton.cdiv(n, 64),)](x, y, n, 64)\n    return y\n")
+        self.assertEqual((launch["problems"], launch["constants"]), ({}, {"BLOCK": 64}))
+
+    def test_callers_say_what_a_launcher_is_passed(self):
+        launch = launch_of("MODES = {'slow': tl.constexpr(64), 'fast': tl.constexpr(512)}\n"
+                           "def launcher(x, mode):\n    y = torch.empty_like(x)\n    block = MODES[mode]\n"
+                           "    scale[(triton.cdiv(x.numel(), block),)](x, y, x.numel(), block)\n"
+                           "class Scaled(torch.autograd.Function):\n    @staticmethod\n"
+                           "    def forward(ctx, x, mode='fast'):\n        return launcher(x, mode)\n")
+        self.assertEqual((launch["problems"], launch["constants"]), ({}, {"BLOCK": 512}))
+
+    def test_modules_beside_the_file_are_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ops = pathlib.Path(folder) / "package" / "ops"
+            ops.mkdir(parents=True)
+            (ops / "settings.py").write_text("import triton\nfrom .kernel import scale\ndef settings(n):\n"
+                                             "    return min(256, triton.next_power_of_2(n)), 8\n")
+            for imported in ("from package.ops.settings import settings", "from .settings import settings"):
+                text = KERNEL + imported + "\ndef run(x, y):\n    n = x.numel()\n    block, warps = settings(n)\n" \
+                    "    scale[(triton.cdiv(n, block),)](x, y, n, block, num_warps=warps)\n"
+                launch = cut_out.cut_out(text, "", {"file": str(ops / "kernel.py")})["launch"]
+                self.assertEqual((launch["constants"], launch["options"]), ({"BLOCK": 256}, {"num_warps": 8}))
+                alone = cut_out.cut_out(text, "")["launch"]
+                self.assertIn("cannot be read", alone["problems"]["BLOCK"])
 
 
 class Modules(unittest.TestCase):
@@ -109,7 +151,7 @@ class Modules(unittest.TestCase):
         "partial_sums.py": (["cdiv(n, BLOCK_SIZE)"], {"BLOCK_SIZE": 512}, {"out": ["cdiv(n, 512)"]}),
         "rotary.py": (["seq_len", "n_heads", "batch"], {"head_dim": 64, "BLOCK": 32},
                       {"cos_ptr": ["seq_len", "32"], "sin_ptr": ["seq_len", "32"]}),
-        "quantised_rows.py": (["T"], {"BLOCK": 8192}, {"q_ptr": ["T", "K"], "s_ptr": ["T", "1"]}),
+        "quantised_rows.py": (["T"], {"BLOCK": 4096}, {"q_ptr": ["T", "K"], "s_ptr": ["T", "1"]}),
         "bias_activation.py": (["cdiv(rows * cols, BLOCK)", "1", "1"], {"ACT": "leaky", "b_ptr": None}, {"x_ptr": ["rows", "cols"]}),
         "persistent_relu.py": (["min(NUM_SMS, cdiv(n, BLOCK))"], {"NUM_SMS": 132}, {"x_ptr": ["n"]}),
         "linear_gelu.py": (["cdiv(M, BM)", "cdiv(N, BN)"], {"BM": 64}, {"w_ptr": ["N", "K"], "b_ptr": ["N"]}),
@@ -139,7 +181,7 @@ class Modules(unittest.TestCase):
 
     def test_numbers_are_those_of_the_modules_own_calls(self):
         self.assertEqual(launch_of("depthwise.py")["manifest"]["sizes"], {"N": 16, "C": 32, "H": 128, "W": 256})
-        self.assertEqual(launch_of("layer_norm_function.py")["manifest"]["sizes"], {"height": 2048, "width": 4096})
+        self.assertEqual(launch_of("layer_norm_function.py")["manifest"]["sizes"], {"height": 8192, "width": 4096})
         # Twelve elements are a test of it, and no size to measure at.
         dropout = launch_of("seeded_dropout.py")["manifest"]
         self.assertEqual(dropout["sizes"], {"count": 1 << 26})
@@ -150,6 +192,19 @@ class Modules(unittest.TestCase):
         self.assertEqual(launch_of("vector_add.py")["manifest"]["args"]["out_ptr"]["dir"], "out")
         self.assertEqual(launch_of("embedding.py")["manifest"]["args"]["idx_ptr"]["init"], "int(0, V - 1)")
         self.assertEqual(launch_of("cross_entropy.py")["manifest"]["args"]["labels_ptr"]["init"], "int(0, n_cols - 1)")
+
+    def test_arguments_that_are_viewed_as_rows_have_as_many_as_others(self):
+        kernel = KERNEL.replace("x_ptr, y_ptr, n,", "x_ptr, y_ptr, n, m,").replace("at, mask=at < n", "at * 2, mask=at < n", 1)
+        launch = launch_of("def run(x, r):\n    m = x.shape[-1]\n    x = x.view(-1, m)\n    r = r.view(-1, m)\n"
+                           "    scale[(x.shape[0],)](x, r, x.shape[0], m, BLOCK=64)\n", kernel=kernel)
+        self.assertEqual(launch["manifest"]["args"]["y_ptr"]["shape"], ["n", "m"])
+
+    def test_rows_stay_a_size_where_their_length_is_a_constant(self):
+        kernel = KERNEL.replace("n, BLOCK: tl.constexpr", "rows, n: tl.constexpr, BLOCK: tl.constexpr")
+        launch = launch_of("def run(x):\n    n = x.shape[-1]\n    flat = x.view(-1, n)\n    y = torch.empty_like(flat)\n"
+                           "    scale[(flat.shape[0],)](flat, y, flat.shape[0], n=n, BLOCK=64)\n", kernel=kernel)
+        self.assertEqual((launch["grid"], launch["constants"]["n"]), (["rows"], 4096))
+        self.assertEqual(launch["manifest"]["args"]["y_ptr"]["shape"], ["rows", "4096"])
 
     def test_strides_follow_the_shapes(self):
         arguments = launch_of("flash_attention.py")["manifest"]["args"]
@@ -179,6 +234,8 @@ class Modules(unittest.TestCase):
         for before, after in (("y_ptr + at", "y_ptr + 2 * at"), ("    tl.store(", "    y_ptr += 1\n    tl.store(")):
             other = launch_of(host, kernel=KERNEL.replace(before, after))
             self.assertNotIn("shape", other["manifest"]["args"].get("y_ptr", {}))
+        moved = KERNEL.replace("    tl.store(", "    x_ptr += n\n    y_ptr += n\n    tl.store(")
+        self.assertEqual(launch_of(host, kernel=moved)["manifest"]["args"]["y_ptr"]["shape"], ["n"])
 
     def test_what_the_launch_asks_of_the_device_is_said(self):
         notes = " ".join(launch_of("resident_softmax.py")["notes"])
@@ -188,6 +245,11 @@ class Modules(unittest.TestCase):
     def test_choices_are_computed(self):
         choices = cut_out.cut_out((MODULES / "grouped_product.py").read_text(), "")["configs"]
         self.assertEqual([(one["constants"]["TM"], one["num_stages"]) for one in choices], [(64, 3), (64, 4), (128, 3), (128, 4)])
+
+    def test_descriptors_are_refused_with_the_reason(self):
+        text = KERNEL.replace("tl.load(x_ptr + at, mask=at < n)", "x_ptr.load([0])")
+        with self.assertRaisesRegex(cut_out.Unusable, "line 10: 'x_ptr' of 'scale' is a tensor descriptor"):
+            cut_out.cut_out(text, "")
 
     def test_buffers_of_addresses_are_refused_with_the_reason(self):
         text = KERNEL.replace("tl.load(x_ptr + at, mask=at < n)",

@@ -35,10 +35,11 @@ class ForeignText : public testing::Test {
   void SetUp() override {
     if (!std::filesystem::exists(kPython)) GTEST_SKIP() << "there is no " << kPython;
   }
-  [[nodiscard]] Result<KernelText> read(const std::string& source) const {
+  [[nodiscard]] Result<KernelText> read(const std::string& source,
+                                        const GivenSizes& given = {}) const {
     return read_foreign_text(kPython,
                              std::string(REGRAPH_SOURCE_DIR) + "/python/regraph_triton/cut_out.py",
-                             source, original, Cancellation{});
+                             source, original, given, Cancellation{});
   }
   static std::string replaced(std::string where, const std::string& from, const std::string& to) {
     return where.replace(where.find(from), from.size(), to);
@@ -54,6 +55,26 @@ TEST_F(ForeignText, WhatRunsOnTheHostIsLeftOutAndWhatIsNotSaidIsTheOriginals) {
   EXPECT_EQ(text->constants, original.constants);
   EXPECT_EQ(text->divisible, original.divisible);
   EXPECT_TRUE(text->choices.empty());
+}
+
+TEST_F(ForeignText, ItsOwnLaunchGoesBeforeTheOriginals) {
+  const std::string host =
+      "\n\ndef run(x, y):\n    n = x.numel()\n"
+      "    scale[(triton.cdiv(n, 512), 2)](x, y, n, BLOCK=512, num_warps=8)\n";
+  const GivenSizes given{{{"n", 4096}}, {}, {}, {}};
+  const auto text = read(kModule + host, given);
+  ASSERT_TRUE(text.ok()) << text.error().message;
+  EXPECT_EQ(text->constants.at("BLOCK"), "512");
+  EXPECT_EQ(text->warps, 8);
+  EXPECT_EQ(text->grid[0], "cdiv(n, BLOCK)");
+  EXPECT_EQ(text->grid[1], "2");
+  const auto unread = read(kModule + replaced(host, "BLOCK=512", "BLOCK=pick(n)"), given);
+  ASSERT_TRUE(unread.ok()) << unread.error().message;
+  EXPECT_EQ(unread->constants.at("BLOCK"), "256");
+  EXPECT_EQ(unread->grid[1], "1");
+  const auto commented = read(kHeader + kModule + host, given);
+  ASSERT_TRUE(commented.ok()) << commented.error().message;
+  EXPECT_EQ(commented->constants.at("BLOCK"), "256");
 }
 
 TEST_F(ForeignText, AConstantMayComeAndGo) {

@@ -94,7 +94,7 @@ Result<Candidate> CandidateReader::read_triton(const std::string& source,
                                                std::vector<std::string> assumptions,
                                                const Cancellation& cancellation) const {
   auto text = triton::read_foreign_text(triton_->python, triton_->cut_out, source,
-                                        triton_->original, cancellation);
+                                        triton_->original, {}, cancellation);
   if (!text) return text.error();
   // Steps of the built-in expander try them further on.
   text->choices = triton_->original.choices;

@@ -48,7 +48,7 @@ class Normalisation(torch.autograd.Function):
 layer_norm = Normalisation.apply
 
 
-def test_layer_norm(height=2048, width=4096, dtype=torch.float16):
+def test_layer_norm(height=8192, width=4096, dtype=torch.float16):
     weight = torch.rand((width,), dtype=dtype, device="cuda")
     bias = torch.rand((width,), dtype=dtype, device="cuda")
     x = torch.randn((height, width), dtype=dtype, device="cuda") * 0.5 - 2.0

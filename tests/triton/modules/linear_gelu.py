@@ -42,9 +42,9 @@ class ModelNew(nn.Module):
         return out
 
 
-batch_size = 1024
-in_features = 2048
-out_features = 4096
+batch_size = 512
+in_features = 1024
+out_features = 2048
 
 
 def get_inputs():
