@@ -77,6 +77,8 @@ ExprPtr address(ExprPtr operand) {
 }
 
 ExprPtr binary(BinaryOperator op, ExprPtr left, ExprPtr right) {
+  left = required(std::move(left), "a binary expression");
+  right = required(std::move(right), "a binary expression");
   if (ExprPtr result = folded(op, left, right)) return result;
   const auto type =
       gives_boolean(op) ? std::optional(ScalarType::boolean) : common_type(left, right);
@@ -116,13 +118,14 @@ ExprPtr both(ExprPtr left, ExprPtr right) {
 }
 
 ExprPtr conditional(ExprPtr condition, ExprPtr then, ExprPtr otherwise) {
+  then = required(std::move(then), "a conditional expression");
   const auto type = then->type;
   return std::make_shared<Conditional>(std::move(condition), std::move(then), std::move(otherwise),
                                        type);
 }
 
 ExprPtr element(ExprPtr base, const std::vector<ExprPtr>& indices) {
-  ExprPtr expr = std::move(base);
+  ExprPtr expr = required(std::move(base), "a subscript");
   for (const ExprPtr& index : indices) {
     const auto type = expr->type;
     expr = std::make_shared<Subscript>(std::move(expr), index, type);

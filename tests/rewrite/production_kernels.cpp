@@ -50,7 +50,7 @@ __inline__ __device__ float block_sum(float v) {
   v = threadIdx.x < blockDim.x / 32.f ? parts[lane] : 0.0f;
   return warp_sum(v);
 }
-__global__ void norm(float* out, const float* in, const float* gain, float eps, int width) {
+__global__ void layer_norm(float* out, const float* in, const float* gain, float eps, int width) {
   __shared__ float mean, scale;
   float sum = 0.0f;
   for (int i = threadIdx.x; i < width; i += blockDim.x) sum += in[blockIdx.x * width + i];

@@ -34,6 +34,15 @@ ExprPtr thread_index() {
   return source::builtin("threadIdx.x");
 }
 
+bool holds_shuffle(const StmtPtr& stmt) {
+  bool found = false;
+  source::walk_expressions({stmt}, [&](const Expr& expr) {
+    const auto* call = as<source::Call>(expr);
+    found = found || (call != nullptr && call->function.starts_with("__shfl_"));
+  });
+  return found;
+}
+
 // A total, and the threads that have it.
 struct Total {
   std::string root;  // the variable that it puts together
@@ -76,7 +85,7 @@ class ExchangeReplacer {
 
   // Replaces the exchange that begins at a statement; where it ends, `first` where there is none.
   std::size_t replace_from(const Block& block, std::size_t first, Block& out) {
-    if (!may_begin(*block[first])) return first;
+    if (!holds_shuffle(block[first])) return first;
     Lockstep machine(analysis_, threads_);
     std::optional<Lockstep> behind;
     std::size_t end = first;
@@ -118,15 +127,6 @@ class ExchangeReplacer {
     }
     write(totals, elements, gone, out);
     return end;
-  }
-
-  static bool may_begin(const Stmt& stmt) {
-    bool found = false;
-    source::walk_expressions(Block{StmtPtr(StmtPtr(), &stmt)}, [&](const Expr& expr) {
-      const auto* call = as<source::Call>(expr);
-      found = found || (call != nullptr && call->function.starts_with("__shfl_"));
-    });
-    return found;
   }
 
   static int uses(const Block& block, const std::string& name) {
@@ -372,11 +372,68 @@ class ExchangeReplacer {
 
 }  // namespace
 
+namespace {
+
+// if (warp == 0) { an exchange; what follows }   ->   the same branch twice
+// Its condition is asked again: it follows the thread alone, and nothing in it changes.
+Block with_exchanges_split_off(const Block& block, const source::Analysis& analysis) {
+  Block result;
+  for (const StmtPtr& stmt : block) {
+    const auto* choice = as<Branch>(stmt);
+    std::size_t end = 0;
+    if (choice != nullptr && choice->otherwise.empty()) {
+      for (std::size_t at = 0; at < choice->body.size(); ++at)
+        if (holds_shuffle(choice->body[at])) end = at + 1;
+    }
+    const std::set<std::string> asked =
+        choice != nullptr ? source::variables_of(choice->condition) : std::set<std::string>();
+    const bool is_fixed =
+        choice != nullptr && !analysis.reads_memory(choice->condition) &&
+        std::ranges::all_of(asked, [&](const std::string& name) {
+          return analysis.local(name) == nullptr || analysis.is_single_definition(name);
+        });
+    if (end > 0 && end < choice->body.size() && is_fixed) {
+      const auto middle = choice->body.begin() + static_cast<std::ptrdiff_t>(end);
+      // What the first part declares is the second's, too.
+      Block declared;
+      Block first;
+      for (auto part = choice->body.begin(); part != middle; ++part) {
+        const auto* declaration = as<Declaration>(*part);
+        if (declaration == nullptr || !declaration->value || declaration->variable.is_pointer ||
+            !declaration->variable.extents.empty()) {
+          first.push_back(*part);
+          continue;
+        }
+        source::Variable variable = declaration->variable;
+        variable.is_const = false;
+        declared.push_back(source::declare(variable, nullptr));
+        first.push_back(
+            source::assign(source::variable(variable.name, variable.scalar), declaration->value));
+      }
+      result.insert(result.end(), declared.begin(), declared.end());
+      result.push_back(source::branch(choice->condition, std::move(first), {}, choice->line));
+      result.push_back(source::branch(choice->condition, Block(middle, choice->body.end()), {},
+                                      choice->line));
+      continue;
+    }
+    const bool is_compound = source::is<source::ForLoop>(stmt) || source::is<source::Scope>(stmt);
+    result.push_back(is_compound
+                         ? source::with_blocks(stmt, with_exchanges_split_off(body_of(*stmt), analysis), {})
+                         : stmt);
+  }
+  return result;
+}
+
+}  // namespace
+
 std::optional<source::Kernel> with_exchanges_as_trees(const KernelForm& form, const Dim3& block) {
   const bool is_row = block.y == 1 && block.z == 1 && block.x > 1 &&
                       block.x <= kMostLockstepThreads && (block.x & (block.x - 1)) == 0;
   if (!is_row || !form.analysis.uses_warp_intrinsics()) return std::nullopt;
-  return ExchangeReplacer(form, block.x).run();
+  source::Kernel split = form.kernel;
+  split.body = with_exchanges_split_off(split.body, form.analysis);
+  const KernelForm parts(std::move(split));
+  return ExchangeReplacer(parts, block.x).run();
 }
 
 }  // namespace regraph::rewrite
