@@ -155,6 +155,15 @@ Direction AccessSummary::direction(const std::string& parameter) const {
   return found->second.read ? Direction::inout : Direction::out;
 }
 
+void AccessSummary::for_each_index(
+    const std::function<void(const source::ExprPtr&, const std::vector<source::ExprPtr>&)>& visit)
+    const {
+  for (const auto& [name, use] : uses_) {
+    for (const Access& access : use.accesses)
+      visit(access.index, access.guards);
+  }
+}
+
 Result<IntegerExpression> AccessSummary::length(const std::string& parameter) const {
   if (const auto opaque = opaque_use(parameter)) {
     return fail(ErrorCode::not_found,
@@ -171,7 +180,10 @@ Result<IntegerExpression> AccessSummary::length(const std::string& parameter) co
   }
   std::vector<IntegerExpression> bounds;
   for (const Access& access : use.accesses) {
-    const auto last = bounds_.upper(access.index, access.guards);
+    auto last = bounds_.upper(access.index, access.guards);
+    for (const auto& [name, value] : values_) {
+      if (last) last = last->substitute(name, value);
+    }
     if (!last) {
       return fail(ErrorCode::not_found,
                   fmt::format("nothing in the source bounds its index in line {}", access.line));

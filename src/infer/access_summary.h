@@ -9,6 +9,7 @@
 #include "source/ir.h"
 #include "source/view.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,11 +25,18 @@ class AccessSummary {
   // The grid bounds blockIdx where no guard does.
   void set_grid(const Launch& launch);
 
+  // Parameters that have these values, in terms of sizes, in lengths.
+  void set_values(std::map<std::string, source::Polynomial> values) { values_ = std::move(values); }
+
   // in, out or inout. A buffer that is only written is out, even if only in part: what the original
   // leaves alone is compared too.
   [[nodiscard]] Direction direction(const std::string& parameter) const;
   // 1 + the largest index of any access. Error (not_found): why it is not known, with the line.
   [[nodiscard]] Result<IntegerExpression> length(const std::string& parameter) const;
+
+  // The index of every access to a parameter's own elements, with its guards.
+  void for_each_index(const std::function<void(const source::ExprPtr&,
+                                               const std::vector<source::ExprPtr>&)>& visit) const;
 
   // Every inequality that guards an access, loop conditions included.
   [[nodiscard]] const std::vector<Inequality>& inequalities() const { return inequalities_; }
@@ -57,6 +65,7 @@ class AccessSummary {
   source::Analysis analysis_;
   IndexBounds bounds_;
   std::map<std::string, Use> uses_;
+  std::map<std::string, source::Polynomial> values_;
   std::vector<Inequality> inequalities_;
 };
 

@@ -1,6 +1,12 @@
 #include "infer/grid_sizes.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
 
 namespace regraph::infer {
 namespace {
@@ -8,12 +14,11 @@ namespace {
 constexpr double kMostThreads = 1 << 24;
 constexpr double kMostElements = 1 << 24;
 constexpr std::int64_t kMostSharedBytes = 48 << 10;
+constexpr std::string_view kOwnSizes = "no size is given: ";
 
-// The sizes with the block's extents.
-Symbols symbols_of(const Manifest& manifest) {
-  const Dim3& block = manifest.launch->block;
+Symbols with_block(const Dim3& block, const Symbols& sizes) {
   Symbols symbols = {{"bx", block.x}, {"by", block.y}, {"bz", block.z}};
-  symbols.insert(manifest.sizes.begin(), manifest.sizes.end());
+  symbols.insert(sizes.begin(), sizes.end());
   return symbols;
 }
 
@@ -29,25 +34,37 @@ std::optional<double> product_of(const Extents& extents, const Symbols& symbols)
   return product;
 }
 
-bool is_too_large(const Manifest& manifest) {
-  const Symbols symbols = symbols_of(manifest);
-  const auto blocks = product_of(manifest.launch->grid, symbols);
-  if (!blocks) return false;
-  if (*blocks * static_cast<double>(manifest.launch->block.count()) > kMostThreads) return true;
-  return std::ranges::any_of(manifest.arguments, [&](const auto& argument) {
-    if (!argument.second.shape) return false;
-    return product_of(*argument.second.shape, symbols).value_or(0.0) > kMostElements;
-  });
+bool has_too_many_threads(const Launch& launch, const Symbols& sizes) {
+  const auto blocks = product_of(launch.grid, with_block(launch.block, sizes));
+  return blocks && *blocks * static_cast<double>(launch.block.count()) > kMostThreads;
+}
+
+// The sizes that a launch or a buffer that is too large is made of.
+std::set<std::string> sizes_to_shrink(const Manifest& manifest) {
+  const Launch& launch = *manifest.launch;
+  std::set<std::string> names;
+  const auto add = [&](const auto& extents) {
+    for (const IntegerExpression& extent : extents)
+      names.merge(extent.symbols());
+  };
+  if (has_too_many_threads(launch, manifest.sizes)) add(launch.grid);
+  const Symbols symbols = with_block(launch.block, manifest.sizes);
+  for (const auto& [name, said] : manifest.arguments) {
+    if (said.shape && product_of(*said.shape, symbols).value_or(0.0) > kMostElements)
+      add(*said.shape);
+  }
+  return names;
 }
 
 bool has_too_much_shared_memory(const Manifest& manifest) {
-  const auto bytes = manifest.launch->dynamic_shared_bytes.evaluate(symbols_of(manifest));
+  const auto bytes = manifest.launch->dynamic_shared_bytes.evaluate(
+      with_block(manifest.launch->block, manifest.sizes));
   return bytes.ok() && *bytes > kMostSharedBytes;
 }
 
 }  // namespace
 
-void shrink_grid_sizes(const std::vector<std::string>& names, Manifest& manifest) {
+void shrink_sizes(const std::vector<std::string>& names, Manifest& manifest) {
   if (names.empty() || !manifest.launch) return;
   Symbols& sizes = manifest.sizes;
   const std::set<std::string> shared = manifest.launch->dynamic_shared_bytes.symbols();
@@ -55,12 +72,46 @@ void shrink_grid_sizes(const std::vector<std::string>& names, Manifest& manifest
     while (shared.contains(name) && has_too_much_shared_memory(manifest) && sizes[name] > 1)
       sizes[name] /= 2;
   }
-  while (is_too_large(manifest)) {
-    const auto largest = std::ranges::max_element(
-        names, [&](const auto& one, const auto& other) { return sizes[one] < sizes[other]; });
-    if (sizes[*largest] <= 2) break;
-    sizes[*largest] /= 2;
+  for (;;) {
+    const std::set<std::string> involved = sizes_to_shrink(manifest);
+    std::string largest;
+    for (const std::string& name : names) {
+      if (!involved.contains(name)) continue;
+      if (largest.empty() || sizes[name] > sizes[largest]) largest = name;
+    }
+    if (largest.empty() || sizes[largest] <= 2) break;
+    sizes[largest] /= 2;
   }
+}
+
+bool is_moderate(const Problem& problem, const Symbols& symbols) {
+  for (const Launch& launch : problem.launch.launches) {
+    if (has_too_many_threads(launch, symbols)) return false;
+  }
+  return std::ranges::all_of(problem.arguments, [&](const Argument& argument) {
+    const auto count = argument.element_count(symbols);
+    return count.ok() &&
+           static_cast<double>(*count) <= kMostElements * static_cast<double>(argument.components);
+  });
+}
+
+std::vector<std::string> notes_of_own_sizes(const std::vector<std::string>& names,
+                                            const Symbols& sizes) {
+  std::map<std::int64_t, std::vector<std::string>, std::greater<>> by_value;
+  for (const std::string& name : names) {
+    const auto value = sizes.find(name);
+    if (value != sizes.end()) by_value[value->second].push_back(name);
+  }
+  std::vector<std::string> notes;
+  for (const auto& [value, alike] : by_value) {
+    notes.push_back(fmt::format("{}{} = {} (change it with --size {}=...)", kOwnSizes,
+                                fmt::join(alike, ", "), value, alike.front()));
+  }
+  return notes;
+}
+
+bool is_note_of_own_sizes(const std::string& note) {
+  return note.starts_with(kOwnSizes);
 }
 
 }  // namespace regraph::infer

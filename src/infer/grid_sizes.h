@@ -1,7 +1,8 @@
-// Values of sizes that only a launch is made of.
+// Values of sizes that nobody gave.
 #pragma once
 
 #include "kernel/manifest.h"
+#include "kernel/problem.h"
 
 #include <string>
 #include <vector>
@@ -10,7 +11,17 @@ namespace regraph::infer {
 
 // Halves the sizes called `names`, the largest first, until the manifest's launch has no more than
 // 2^24 threads, no buffer more than 2^24 elements, and a block no more than 48 KiB of dynamic
-// shared memory, which it has without asking the driver. What cannot be evaluated is left as it is.
-void shrink_grid_sizes(const std::vector<std::string>& names, Manifest& manifest);
+// shared memory, which it has without asking the driver. What cannot be evaluated, and what none of
+// these sizes is in, is left as it is.
+void shrink_sizes(const std::vector<std::string>& names, Manifest& manifest);
+
+// Whether a launch of the problem at these sizes has no more threads and elements than that.
+[[nodiscard]] bool is_moderate(const Problem& problem, const Symbols& symbols);
+
+// "no size is given: B, C = 64 (change it with --size B=...)", those of one value together.
+[[nodiscard]] std::vector<std::string> notes_of_own_sizes(const std::vector<std::string>& names,
+                                                          const Symbols& sizes);
+// Whether a note is one of these.
+[[nodiscard]] bool is_note_of_own_sizes(const std::string& note);
 
 }  // namespace regraph::infer

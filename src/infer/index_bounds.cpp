@@ -30,6 +30,22 @@ bool has_sign(const Polynomial& polynomial, bool positive) {
                      [&](const auto& term) { return (term.second > 0) == positive; });
 }
 
+// a < b is b > a.
+BinaryOperator mirrored(BinaryOperator op) {
+  switch (op) {
+    case BinaryOperator::less:
+      return BinaryOperator::greater;
+    case BinaryOperator::less_equal:
+      return BinaryOperator::greater_equal;
+    case BinaryOperator::greater:
+      return BinaryOperator::less;
+    case BinaryOperator::greater_equal:
+      return BinaryOperator::less_equal;
+    default:
+      return op;
+  }
+}
+
 }  // namespace
 
 IndexBounds::IndexBounds(const source::Kernel& kernel, const source::Analysis& analysis,
@@ -52,9 +68,38 @@ bool IndexBounds::is_size(const std::string& symbol) const {
   return true;
 }
 
+// Quotients of sizes are symbols with a text that IntegerExpression reads: "((n) / (4))".
+ExprPtr IndexBounds::with_named_quotients(const ExprPtr& expr) const {
+  return source::rewrite_expr(expr, [&](const ExprPtr& one) -> std::optional<ExprPtr> {
+    const auto* quotient = as<Binary>(one);
+    if (quotient == nullptr || quotient->op != BinaryOperator::divide) return std::nullopt;
+    const auto dividend = polynomial(quotient->left);
+    const auto divisor = polynomial(quotient->right);
+    if (!dividend || !divisor) return std::nullopt;
+    const auto is_known = [&](const Polynomial& value) {
+      const auto symbols = value.symbols();
+      return std::ranges::all_of(symbols,
+                                 [&](const std::string& symbol) { return is_size(symbol); }) &&
+             has_sign(value, true);
+    };
+    if (!is_known(*dividend) || !is_known(*divisor) || divisor->is_zero()) return std::nullopt;
+    if (dividend->constant() && divisor->constant())
+      return source::integer(*dividend->constant() / *divisor->constant());
+    return source::variable(
+        fmt::format("(({}) / ({}))", expression_text(*dividend), expression_text(*divisor)));
+  });
+}
+
 std::optional<Polynomial> IndexBounds::polynomial(const ExprPtr& expr) const {
   const source::SymbolMeaning meaning = analysis_.meaning();
+  if (auto plain = to_polynomial(expr, meaning)) return plain;
+  return to_polynomial(with_named_quotients(expr), meaning);
+}
+
+std::optional<Polynomial> IndexBounds::to_polynomial(const ExprPtr& expr,
+                                                     const source::SymbolMeaning& meaning) const {
   return source::to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
+    if (name.starts_with('(')) return Polynomial::symbol(name);
     if (const auto extent = block_.find(name); extent != block_.end())
       return Polynomial(extent->second);
     if (loops_.contains(name) || thread_fraction(name)) return Polynomial::symbol(name);
@@ -69,6 +114,40 @@ std::optional<Polynomial> IndexBounds::polynomial(const ExprPtr& expr) const {
   });
 }
 
+// i / n < m is i < m * n: the quotient's side and the other one without the division. `op` is as if
+// the quotient were on the left.
+void IndexBounds::multiply_out(const ExprPtr& quotient, BinaryOperator op,
+                               std::optional<Polynomial>& of_quotient,
+                               std::optional<Polynomial>& other) const {
+  if (op != BinaryOperator::less && op != BinaryOperator::less_equal) return;
+  ExprPtr expr = quotient;
+  constexpr int kMostNames = 4;
+  for (int depth = 0; depth < kMostNames && expr; ++depth) {
+    while (const auto* cast = as<source::Cast>(expr))
+      expr = cast->operand;
+    const auto* variable = as<VariableReference>(expr);
+    if (variable == nullptr) break;
+    expr = analysis_.definition(variable->name);
+  }
+  const auto* division = as<Binary>(expr);
+  if (division == nullptr) return;
+  std::optional<Polynomial> divisor;
+  if (division->op == BinaryOperator::divide) divisor = polynomial(division->right);
+  const auto* bits = as<source::IntegerLiteral>(division->right);
+  if (division->op == BinaryOperator::shift_right && bits != nullptr && bits->value >= 0 &&
+      bits->value < 32)
+    divisor = Polynomial(std::int64_t{1} << bits->value);
+  if (!divisor || !has_sign(*divisor, true)) return;
+  auto dividend = polynomial(division->left);
+  if (op == BinaryOperator::less) {
+    other = *other * *divisor;
+  } else {
+    other = *other * *divisor + *divisor - Polynomial(1);
+  }
+  if (!dividend) return multiply_out(division->left, op, of_quotient, other);
+  of_quotient = std::move(dividend);
+}
+
 std::vector<Inequality> IndexBounds::inequalities(const std::vector<ExprPtr>& guards) const {
   std::vector<Inequality> known;
   const auto take = [&](const ExprPtr& condition) {
@@ -81,8 +160,10 @@ std::vector<Inequality> IndexBounds::inequalities(const std::vector<ExprPtr>& gu
       const bool loop_end =
           op == BinaryOperator::not_equal && counter != nullptr && loops_.contains(counter->name);
       if (!source::is_comparison(op) || (op == BinaryOperator::not_equal && !loop_end)) continue;
-      const auto left = polynomial(comparison->left);
-      const auto right = polynomial(comparison->right);
+      auto left = polynomial(comparison->left);
+      auto right = polynomial(comparison->right);
+      if (!left && right) multiply_out(comparison->left, op, left, right);
+      if (!right && left) multiply_out(comparison->right, mirrored(op), right, left);
       if (!left || !right) continue;
       const Polynomial one(1);
       const bool equal = op == BinaryOperator::equal;
@@ -171,6 +252,17 @@ std::optional<Polynomial> IndexBounds::upper_of_polynomial(
           if (!best || varying(candidate) < varying(*best)) best = candidate;
         }
       }
+      // 4 * i + k, where n - 4 - 4 * i is not negative, is n - 4 + k at most.
+      for (const Inequality& inequality : known) {
+        const auto of_known = inequality.coefficient(symbol);
+        if (!of_known || !of_known->constant() || !coefficient->constant()) continue;
+        const std::int64_t divisor = -*of_known->constant();
+        if (divisor == 0 || *coefficient->constant() % divisor != 0) continue;
+        const std::int64_t times = *coefficient->constant() / divisor;
+        if (times <= 0) continue;
+        const Polynomial candidate = value + Polynomial(times) * inequality;
+        if (!best || varying(candidate) < varying(*best)) best = candidate;
+      }
     }
     if (!best) return std::nullopt;
     value = *std::move(best);
@@ -189,6 +281,7 @@ std::optional<Polynomial> IndexBounds::upper_of_operation(
     const Expr& expr, const std::vector<ExprPtr>& guards) const {
   if (const auto* cast = as<source::Cast>(expr)) return upper(cast->operand, guards);
   if (const auto* variable = as<VariableReference>(expr)) {
+    if (auto guarded = upper_of_name(variable->name, guards)) return guarded;
     const ExprPtr definition = analysis_.definition(variable->name);
     return definition ? upper(definition, guards) : std::nullopt;
   }
@@ -206,6 +299,27 @@ std::optional<Polynomial> IndexBounds::upper_of_operation(
   }
   const auto* binary = as<Binary>(expr);
   return binary != nullptr ? upper_of_binary(*binary, guards) : std::nullopt;
+}
+
+// What a guard says of a local by its name: row < rows, where row is i / columns.
+std::optional<Polynomial> IndexBounds::upper_of_name(const std::string& name,
+                                                     const std::vector<ExprPtr>& guards) const {
+  if (!analysis_.is_single_definition(name)) return std::nullopt;
+  for (const ExprPtr& guard : guards) {
+    for (const ExprPtr& term : source::conjuncts(guard)) {
+      const auto* comparison = as<Binary>(term);
+      const auto* left = comparison != nullptr ? as<VariableReference>(comparison->left) : nullptr;
+      if (left == nullptr || left->name != name) continue;
+      const bool less = comparison->op == BinaryOperator::less;
+      if (!less && comparison->op != BinaryOperator::less_equal) continue;
+      const auto right = polynomial(comparison->right);
+      if (!right) continue;
+      const auto symbols = right->symbols();
+      if (std::ranges::all_of(symbols, [&](const auto& symbol) { return is_size(symbol); }))
+        return less ? *right - Polynomial(1) : *right;
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Polynomial> IndexBounds::upper_of_binary(const Binary& expr,

@@ -49,10 +49,18 @@ class IndexBounds {
     source::ExprPtr first;
     source::ExprPtr condition;
   };
+  [[nodiscard]] std::optional<source::Polynomial> to_polynomial(
+      const source::ExprPtr& expr, const source::SymbolMeaning& meaning) const;
+  [[nodiscard]] source::ExprPtr with_named_quotients(const source::ExprPtr& expr) const;
+  void multiply_out(const source::ExprPtr& quotient, source::BinaryOperator op,
+                    std::optional<source::Polynomial>& of_quotient,
+                    std::optional<source::Polynomial>& other) const;
   [[nodiscard]] std::optional<source::Polynomial> upper_of_polynomial(
       source::Polynomial value, const std::vector<Inequality>& known) const;
   [[nodiscard]] std::optional<source::Polynomial> upper_of_operation(
       const source::Expr& expr, const std::vector<source::ExprPtr>& guards) const;
+  [[nodiscard]] std::optional<source::Polynomial> upper_of_name(
+      const std::string& name, const std::vector<source::ExprPtr>& guards) const;
   [[nodiscard]] std::optional<source::Polynomial> upper_of_binary(
       const source::Binary& expr, const std::vector<source::ExprPtr>& guards) const;
   // Bounds of one symbol, as polynomials of others: upper ones or lower ones.

@@ -4,6 +4,8 @@
 #include "infer/grid_sizes.h"
 #include "infer/hidden_guards.h"
 #include "infer/infer_launch.h"
+#include "infer/size_quotients.h"
+#include "infer/strides.h"
 
 #include <fmt/format.h>
 
@@ -21,6 +23,7 @@ constexpr std::int64_t kLongVector = std::int64_t{1} << 24;       // one size fo
 constexpr std::int64_t kMatrixExtent = 4096;                      // two multiply to its length
 constexpr std::int64_t kVolumeExtent = 256;                       // three
 constexpr std::int64_t kQuadraticExtent = std::int64_t{1} << 15;  // all pairs of a vector
+constexpr std::int64_t kFilterExtent = 3;
 // An integer that is no size: small, but not so small that a factor or term vanishes.
 constexpr double kOtherInteger = 3.0;
 
@@ -51,6 +54,7 @@ class Inferrer {
     std::optional<AccessSummary> summary;
     infer_block_and_grid(summary);
     if (summary) {
+      infer_strides(*summary);
       infer_arguments(*summary);
     } else {
       note_unknown_arguments();
@@ -245,6 +249,22 @@ class Inferrer {
     }
   }
 
+  // Rows lie one behind the other where nothing says how far apart.
+  void infer_strides(AccessSummary& summary) {
+    const auto is_open = [&](const std::string& name) {
+      return is_integer_parameter(name) && !has_value(name) &&
+             !(host_ && host_->integers.contains(name));
+    };
+    auto strides = stride_values(summary, is_open);
+    for (const auto& [name, extent] : strides) {
+      auto value = IntegerExpression::parse(expression_text(extent));
+      if (!value) continue;
+      note(fmt::format("'{}' is {}: rows one behind the other", name, value->text()));
+      argument(name).value = *std::move(value);
+    }
+    summary.set_values(std::move(strides));
+  }
+
   void note_unknown_arguments() {
     if (!result_.manifest.launch) {
       result_.unknown.emplace_back("", "the kernel's code could not be analysed");
@@ -322,7 +342,9 @@ class Inferrer {
     std::int64_t standard = kVolumeExtent;
     if (degree == 2) standard = kMatrixExtent;
     if (degree <= 1) standard = quadratic ? kQuadraticExtent : kLongVector;
-    std::string defaulted;
+    const std::vector<std::string> small =
+        unit_ ? small_sizes(unit_->kernel) : std::vector<std::string>();
+    std::vector<std::string> defaulted;
     std::vector<std::string> made_up;
     for (const std::string& symbol : symbols) {
       // Of other names only the user knows what they mean, if they are not misspelt.
@@ -336,18 +358,21 @@ class Inferrer {
                          host_->line));
         continue;
       }
-      result_.manifest.sizes[symbol] = standard;
-      if (!of_grid) defaulted += (defaulted.empty() ? "" : ", ") + symbol;
+      const bool is_small = std::ranges::find(small, symbol) != small.end();
+      result_.manifest.sizes[symbol] = is_small ? kFilterExtent : standard;
+      if (is_small) {
+        note(fmt::format("{} is {}: it is subtracted from other sizes, as a filter's extent is",
+                         symbol, kFilterExtent));
+      } else if (!of_grid) {
+        defaulted.push_back(symbol);
+      }
     }
-    shrink_grid_sizes(made_up, result_.manifest);
-    for (const std::string& name : made_up) {
-      note(fmt::format("no size is given: {0} = {1} (change it with --size {0}=...)", name,
-                       result_.manifest.sizes[name]));
-    }
-    if (!defaulted.empty()) {
-      note(fmt::format("no size is given: {} = {} (change it with --size {}=...)", defaulted,
-                       standard, defaulted.substr(0, defaulted.find(','))));
-    }
+    shrink_sizes(made_up, result_.manifest);
+    shrink_sizes(defaulted, result_.manifest);
+    made_up.insert(made_up.end(), defaulted.begin(), defaulted.end());
+    for (std::string& text : notes_of_own_sizes(made_up, result_.manifest.sizes))
+      note(std::move(text));
+    result_.own_sizes = std::move(made_up);
   }
 
   // Integer parameters that are no size.

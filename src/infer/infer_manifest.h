@@ -16,6 +16,7 @@ struct InferredManifest {
   std::vector<std::string> notes;  // one sentence for each assumption
   // What could not be inferred although nothing says it, by argument ("" for the launch): why.
   std::vector<std::pair<std::string, std::string>> unknown;
+  std::vector<std::string> own_sizes;  // those that nothing says a value of
 };
 
 // What `given` says is never changed. `host` is the launch in the file's host code, if any. Without

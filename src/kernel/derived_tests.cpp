@@ -8,9 +8,6 @@
 namespace regraph {
 namespace {
 
-// A size symbol this small is a structural constant (a filter's width): tests keep it as it is.
-constexpr std::int64_t kStructuralSize = 32;
-
 using Extents = std::array<std::int64_t, 4>;
 // By the number of symbols, less one.
 constexpr std::array<Extents, 3> kOdd = {
@@ -18,6 +15,19 @@ constexpr std::array<Extents, 3> kOdd = {
 constexpr std::array<Extents, 3> kMultiples = {
     {{4096, 4096, 4096, 4096}, {256, 192, 256, 192}, {128, 64, 64, 128}}};
 constexpr Extents kOnes = {1, 1, 1, 1};
+constexpr std::int64_t kEntriesOfARow = 3;
+
+// A sparse matrix with fewer entries than rows tests little.
+void give_rows_entries(const Problem& problem, Symbols& symbols) {
+  for (const Argument& argument : problem.arguments) {
+    if (argument.init.kind != BufferInit::Kind::csr_offsets) continue;
+    const auto& entries = argument.init.high_expression;
+    const auto own = entries ? problem.sizes.find(entries->text()) : problem.sizes.end();
+    const auto offsets = argument.element_count(symbols);
+    if (own == problem.sizes.end() || own->second <= kStructuralSize || !offsets.ok()) continue;
+    symbols[own->first] = std::min(own->second, kEntriesOfARow * (*offsets - 1) + 1);
+  }
+}
 
 }  // namespace
 
@@ -38,6 +48,7 @@ std::vector<Symbols> derived_test_sizes(const Problem& problem) {
       std::int64_t& value = symbols[scalable[i]];
       value = std::min(value, values[i % values.size()]);
     }
+    give_rows_entries(problem, symbols);
     if (std::ranges::find(sets, symbols) == sets.end()) sets.push_back(std::move(symbols));
   }
   return sets;

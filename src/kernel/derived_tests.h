@@ -3,10 +3,14 @@
 
 #include "kernel/problem.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace regraph {
+
+// A size symbol this small is a structural constant (a filter's width): tests keep it as it is.
+constexpr std::int64_t kStructuralSize = 32;
 
 // Odd sizes that no tile divides, multiples of 64, and 1, each set once; structural sizes stay as
 // they are, and none is larger than the problem's own. Fewer symbols, and buffers that grow more

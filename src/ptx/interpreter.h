@@ -6,6 +6,7 @@
 #include "kernel/launch_plan.h"
 #include "ptx/device_memory.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -191,8 +192,14 @@ struct AddressLog {
   std::vector<Range> ranges;
   std::size_t most_ranges = std::size_t{1} << 22;
   bool full = false;  // there were more ranges than that; the last ones are missing
+  // Buffers of which only the first and the last place matter, in the order of their addresses:
+  // `within` has one range for each then, empty where nothing was accessed, and `ranges` what is in
+  // none of them. However often memory is touched, that takes no more room.
+  std::vector<Range> buffers;
+  std::vector<Range> within;
 
   void add(std::uint64_t address, std::uint64_t bytes) {
+    if (!buffers.empty() && add_within(address, bytes)) return;
     if (!ranges.empty() && ranges.back().end == address) {
       ranges.back().end += bytes;
     } else if (ranges.size() < most_ranges) {
@@ -200,6 +207,18 @@ struct AddressLog {
     } else {
       full = true;
     }
+  }
+
+ private:
+  bool add_within(std::uint64_t address, std::uint64_t bytes) {
+    const auto after = std::ranges::upper_bound(buffers, address, {}, &Range::begin);
+    if (after == buffers.begin() || address >= std::prev(after)->end) return false;
+    within.resize(buffers.size());
+    Range& range = within[static_cast<std::size_t>(std::prev(after) - buffers.begin())];
+    if (range.begin == range.end) range = {address, address};
+    range.begin = std::min(range.begin, address);
+    range.end = std::max(range.end, address + bytes);
+    return true;
   }
 };
 

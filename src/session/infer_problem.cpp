@@ -1,14 +1,18 @@
 #include "session/infer_problem.h"
 
 #include "capture/problem/derive_manifest.h"
+#include "infer/grid_sizes.h"
 #include "infer/infer_launches.h"
 #include "infer/infer_manifest.h"
+#include "infer/size_quotients.h"
 #include "kernel/captured_data.h"
 #include "kernel/input_files.h"
+#include "session/plain_lengths.h"
 #include "session/size_names.h"
 #include "source/choose_launch.h"
 #include "source/extract.h"
 #include "source/host_launch.h"
+#include "source/lexer.h"
 
 #include <fmt/format.h>
 
@@ -113,58 +117,124 @@ ManifestArgument& argument_of(Manifest& manifest, const std::string& name) {
   return manifest.arguments.emplace_back(name, ManifestArgument{}).second;
 }
 
-// Completes the manifest by what is seen of buffers whose lengths the source does not tell; returns
-// what to say of it. Nothing changes where nothing is seen; reasons in `unknown` get better.
-std::vector<std::string> add_observed(const LengthObserver& observe,
-                                      infer::InferredManifest& inferred, Manifest& manifest,
-                                      const std::map<std::string, std::int64_t>& host) {
-  std::vector<std::string> wanted;
-  std::vector<std::string> fixed;
-  for (const auto& [name, reason] : inferred.unknown) {
-    if (name.empty()) return {};  // without a launch nothing can run
-    wanted.push_back(name);
+// Whether the launch that was inferred lacks the size of an array `extern __shared__`.
+bool lacks_shared_bytes(const ProblemSource& input, const Manifest& given,
+                        const Manifest& inferred) {
+  if (given.launch || !inferred.launch) return false;
+  if (!(inferred.launch->dynamic_shared_bytes == IntegerExpression(0))) return false;
+  const std::vector<source::Token> tokens = source::tokenize(input.source);
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].in(input.source) != "extern") continue;
+    // extern __shared__, or __align__(16) between the two.
+    for (std::size_t next = i + 1; next < std::min(i + 6, tokens.size()); ++next) {
+      if (tokens[next].in(input.source) == "__shared__") return true;
+    }
   }
-  for (const auto& [name, said] : manifest.arguments) {
-    if (said.value) fixed.push_back(name);
+  return false;
+}
+
+// Completes a manifest by what is seen when the kernel runs at small sizes, where the source does
+// not tell lengths or shared memory.
+class Observation {
+ public:
+  Observation(const ProblemSource& input, const source::ParsedKernel& parsed,
+              const LengthObserver& observe, const std::map<std::string, std::int64_t>& host)
+      : input_(input), parsed_(parsed), observe_(observe), host_(host) {}
+
+  // Returns what to say of it; nothing changes where nothing is seen; reasons in `unknown` get
+  // better.
+  std::vector<std::string> complete(infer::InferredManifest& inferred, Manifest& manifest) {
+    for (const auto& [name, reason] : inferred.unknown) {
+      if (name.empty()) return {};  // without a launch nothing can run
+      hints_.wanted.push_back(name);
+    }
+    for (const auto& [name, said] : manifest.arguments) {
+      if (said.value) hints_.fixed.push_back(name);
+    }
+    hints_.shared_bytes_wanted = lacks_shared_bytes(input_, manifest, inferred.manifest);
+    if (hints_.wanted.empty() && !hints_.shared_bytes_wanted) return {};
+    if (parsed_.unit) hints_.quotients = infer::size_quotients(parsed_.unit->kernel);
+    auto seen = look(inferred.manifest);
+    if (!seen) {
+      for (auto& [name, reason] : inferred.unknown)
+        reason += "; " + seen.error().message;
+      return {};
+    }
+    for (auto& [name, reason] : inferred.unknown) {
+      for (const auto& [other, why] : seen->unknown) {
+        if (other == name) reason += "; " + why;
+      }
+    }
+    std::vector<std::string> notes;
+    for (const auto& [name, buffer] : seen->buffers) {
+      take(name, buffer, inferred.manifest, manifest);
+      notes.push_back(fmt::format("'{}': {} elements, seen when it ran at small sizes", name,
+                                  buffer.length.text()));
+    }
+    for (const auto& [name, init] : seen->contents) {
+      ManifestArgument& said = argument_of(manifest, name);
+      if (!said.init) said.init = init;
+    }
+    notes.insert(notes.end(), seen->notes.begin(), seen->notes.end());
+    take_sizes(seen->own_sizes, manifest);
+    if (seen->shared_bytes) shared_bytes_ = seen->shared_bytes;
+    return notes;
   }
-  if (wanted.empty()) return {};
+
+  // Sizes that what was seen made necessary.
+  [[nodiscard]] const std::vector<std::string>& own_sizes() const { return own_sizes_; }
+
+  // Of a launch that was inferred once more; returns what to say of it.
+  [[nodiscard]] std::vector<std::string> put_shared_bytes(Manifest& inferred) const {
+    if (!shared_bytes_ || !inferred.launch) return {};
+    inferred.launch->dynamic_shared_bytes = *shared_bytes_;
+    return {fmt::format("smem: {} bytes, seen when it ran at small sizes", shared_bytes_->text())};
+  }
+
+ private:
   // Integers that nothing says a value of may be sizes; where that comes to nothing they are what
   // was made up for them.
-  Manifest open = inferred.manifest;
-  for (auto& [name, said] : open.arguments) {
-    const bool told = host.contains(name) || std::ranges::find(fixed, name) != fixed.end();
-    if (said.value && !told) said.value.reset();
-  }
-  auto seen = observe(open, fixed, wanted);
-  if (!seen || !seen->unknown.empty()) {
-    auto again = observe(inferred.manifest, fixed, wanted);
-    if (again && (!seen || again->unknown.size() < seen->unknown.size())) seen = std::move(again);
-  }
-  if (!seen) {
-    for (auto& [name, reason] : inferred.unknown)
-      reason += "; " + seen.error().message;
-    return {};
-  }
-  for (auto& [name, reason] : inferred.unknown) {
-    for (const auto& [other, why] : seen->unknown) {
-      if (other == name) reason += "; " + why;
+  Result<ObservedLengths> look(const Manifest& draft) {
+    Manifest open = draft;
+    for (auto& [name, said] : open.arguments) {
+      const bool told =
+          host_.contains(name) || std::ranges::find(hints_.fixed, name) != hints_.fixed.end();
+      if (said.value && !told) said.value.reset();
     }
+    auto seen = observe_(open, hints_);
+    if (seen && seen->unknown.empty()) return seen;
+    auto again = observe_(draft, hints_);
+    if (again && (!seen || again->unknown.size() < seen->unknown.size())) return again;
+    return seen;
   }
-  std::vector<std::string> notes;
-  for (const auto& [name, buffer] : seen->buffers) {
+
+  static void take(const std::string& name, const ObservedBuffer& buffer, const Manifest& inferred,
+                   Manifest& manifest) {
     ManifestArgument& said = argument_of(manifest, name);
     said.shape = std::vector<IntegerExpression>{buffer.length};
-    if (!said.direction) {
-      const auto known = std::ranges::find(inferred.manifest.arguments, name,
-                                           [](const auto& one) { return one.first; });
-      const bool told = known != inferred.manifest.arguments.end() && known->second.direction;
-      said.direction = told ? *known->second.direction : buffer.direction;
-    }
-    notes.push_back(fmt::format("'{}': {} elements, seen when it ran at small sizes", name,
-                                buffer.length.text()));
+    if (said.direction) return;
+    const auto known =
+        std::ranges::find(inferred.arguments, name, [](const auto& one) { return one.first; });
+    const bool told = known != inferred.arguments.end() && known->second.direction;
+    said.direction = told ? *known->second.direction : buffer.direction;
   }
-  return notes;
-}
+
+  void take_sizes(const Symbols& sizes, Manifest& manifest) {
+    for (const auto& [name, value] : sizes) {
+      const bool listed = std::ranges::any_of(
+          manifest.bench, [&](const Symbols& entry) { return entry.contains(name); });
+      if (!listed && manifest.sizes.emplace(name, value).second) own_sizes_.push_back(name);
+    }
+  }
+
+  const ProblemSource& input_;
+  const source::ParsedKernel& parsed_;
+  const LengthObserver& observe_;
+  const std::map<std::string, std::int64_t>& host_;
+  ObservationHints hints_;
+  std::vector<std::string> own_sizes_;
+  std::optional<IntegerExpression> shared_bytes_;
+};
 
 // So that a manifest can be printed although something is missing; returns what to correct.
 std::vector<std::string> fill_in_unknown(infer::InferredManifest& inferred,
@@ -239,9 +309,10 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
           ? infer::infer_manifest(manifest, parsed.signature, parsed.unit, host)
           : infer::infer_launches(manifest, kernels);
   std::vector<std::string> observed;
-  if (manifest.launches.empty() && !inferred.unknown.empty()) {
-    observed = add_observed(observe, inferred, manifest,
-                            host ? host->integers : std::map<std::string, std::int64_t>());
+  if (manifest.launches.empty()) {
+    const auto integers = host ? host->integers : std::map<std::string, std::int64_t>();
+    Observation observation(input, parsed, observe, integers);
+    observed = observation.complete(inferred, manifest);
     const auto unknown = inferred.unknown;
     if (!observed.empty()) {
       inferred = infer::infer_manifest(manifest, parsed.signature, parsed.unit, host);
@@ -251,7 +322,16 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
         }
       }
     }
+    for (const auto& notes :
+         {observation.put_shared_bytes(inferred.manifest),
+          infer::notes_of_own_sizes(observation.own_sizes(), inferred.manifest.sizes)})
+      observed.insert(observed.end(), notes.begin(), notes.end());
+    inferred.own_sizes.insert(inferred.own_sizes.end(), observation.own_sizes().begin(),
+                              observation.own_sizes().end());
   }
+  put_lengths_plainly(
+      manifest, parsed.unit ? infer::small_sizes(parsed.unit->kernel) : std::vector<std::string>(),
+      inferred);
   InferredProblem result;
   if (fill_in) result.to_fill_in = fill_in_unknown(inferred, parsed.signature);
   std::vector<KernelSignature> signatures;
@@ -277,6 +357,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
     return fail(ErrorCode::invalid_argument, message);
   }
   result.problem = std::move(*problem);
+  result.own_sizes = inferred.own_sizes;
   if (auto unused = unused_size(input.sizes_given, inferred.manifest, result.problem, signatures))
     return fail(ErrorCode::invalid_argument, *unused);
   const std::filesystem::path folder = std::filesystem::path(inferred.manifest.path).parent_path();

@@ -17,12 +17,12 @@ struct InferredProblem {
   Problem problem;                      // its notes say what was assumed
   std::vector<std::string> to_fill_in;  // with `fill_in`: what could not be inferred, and why
   bool lengths_inferred = false;        // of a buffer, or the launch
+  std::vector<std::string> own_sizes;   // those whose values nothing says
 };
 
-// observe_lengths of the kernel to optimise, with draft, fixed and wanted as there.
-using LengthObserver = std::function<Result<ObservedLengths>(
-    const Manifest& draft, const std::vector<std::string>& fixed,
-    const std::vector<std::string>& wanted)>;
+// observe_lengths of the kernel to optimise.
+using LengthObserver =
+    std::function<Result<ObservedLengths>(const Manifest& draft, const ObservationHints& hints)>;
 
 // What the manifest leaves out is inferred from `kernels`, the one to optimise first, and from the
 // host code of the file; lengths that these do not tell are observed. A T1 file's numbers become

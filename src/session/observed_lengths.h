@@ -8,6 +8,7 @@
 #include "kernel/problem.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,19 +25,33 @@ struct ObservedLengths {
   std::map<std::string, ObservedBuffer> buffers;             // by argument
   std::vector<std::string> sizes;                            // that lengths depend on
   std::vector<std::pair<std::string, std::string>> unknown;  // by argument: why not
+  // Of arrays that choose which elements of others are touched: what they may hold.
+  std::map<std::string, BufferInit> contents;
+  Symbols own_sizes;               // sizes that these made necessary, with values of our own
+  std::vector<std::string> notes;  // what was decided so
+  // Dynamic shared memory, where the draft has none and the kernel needs some.
+  std::optional<IntegerExpression> shared_bytes;
+};
+
+// What is known beside the draft.
+struct ObservationHints {
+  std::vector<std::string> fixed;   // parameters whose value is the user's
+  std::vector<std::string> wanted;  // buffers whose length is asked
+  // Sizes that are divided by others, so that they are multiples of them: C by NH.
+  std::vector<std::pair<std::string, std::string>> quotients;
+  bool shared_bytes_wanted = false;
 };
 
 // Runs the kernel on the interpreter at a few small sizes, in buffers that are long enough, and
 // puts the places that it touches in terms of sizes. `draft` has the launch, and lengths of none or
-// some of the buffers; those of `wanted` are found. Integer parameters that the draft gives no
-// value of the user's (`fixed` are his) are tried as sizes. A buffer whose places depend on what
-// another one holds is unknown. Errors: unsupported (structures, no launch), and what keeps a
-// kernel from being loaded.
+// some of the buffers; those that are wanted are found. Integer parameters that the draft gives no
+// value of the user's are tried as sizes. Where the places depend on what an array of integers
+// holds, they follow the numbers that it may hold, and these are part of the answer. Errors:
+// unsupported (structures, no launch), and what keeps a kernel from being loaded.
 [[nodiscard]] Result<ObservedLengths> observe_lengths(const CompiledKernel& compiled,
                                                       const KernelSignature& signature,
                                                       const Manifest& draft,
-                                                      const std::vector<std::string>& fixed,
-                                                      const std::vector<std::string>& wanted,
+                                                      const ObservationHints& hints,
                                                       const Cancellation& cancellation);
 
 }  // namespace regraph

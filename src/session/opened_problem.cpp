@@ -3,6 +3,8 @@
 #include "base/deadline.h"
 #include "eval/compile/same_code.h"
 #include "eval/verify/conditioning.h"
+#include "infer/size_quotients.h"
+#include "session/fit_sizes.h"
 #include "session/infer_problem.h"
 #include "session/observed_lengths.h"
 #include "session/sequential_check.h"
@@ -51,6 +53,7 @@ class ProblemOpener {
         {&ProblemOpener::accept, "compiling the source"},
         {&ProblemOpener::parse, "reading the kernel"},
         {&ProblemOpener::compile, "compiling the kernel"},
+        {&ProblemOpener::fit, "choosing sizes"},
         {&ProblemOpener::check, "checking the original on its test sizes, on the interpreter"},
         {&ProblemOpener::check_function, "running the function on this processor"}};
     for (const auto& [step, what] : steps) {
@@ -190,15 +193,17 @@ class ProblemOpener {
   }
 
   Done infer(const std::vector<source::ParsedKernel>& kernels) {
-    const LengthObserver observe = [&](const Manifest& draft, const std::vector<std::string>& fixed,
-                                       const std::vector<std::string>& wanted) {
-      return observe_buffers(kernels.front().signature, draft, fixed, wanted);
+    const LengthObserver observe = [&](const Manifest& draft, const ObservationHints& hints) {
+      return observe_buffers(kernels.front().signature, draft, hints);
     };
     auto inferred = infer_problem(source_, kernels, observe, options_.fill_in);
     if (!inferred) return usage(inferred.error().message);
     opened_->problem = std::move(inferred->problem);
     opened_->to_fill_in = std::move(inferred->to_fill_in);
     lengths_inferred_ = inferred->lengths_inferred;
+    sizes_.own_sizes = std::move(inferred->own_sizes);
+    if (kernels.front().unit)
+      sizes_.quotients = infer::size_quotients(kernels.front().unit->kernel);
     auto& notes = opened_->problem.notes;
     if (!opened_->device.note.empty()) notes.insert(notes.begin(), opened_->device.note);
     return {};
@@ -221,8 +226,7 @@ class ProblemOpener {
   }
 
   Result<ObservedLengths> observe_buffers(const KernelSignature& signature, const Manifest& draft,
-                                          const std::vector<std::string>& fixed,
-                                          const std::vector<std::string>& wanted) {
+                                          const ObservationHints& hints) {
     CompileRequest request = request_for(source_.source);
     request.kernel = signature.name;
     request.want_cubin = false;
@@ -233,7 +237,7 @@ class ProblemOpener {
     if (opened_->triton && launched.launch)
       launched.launch->dynamic_shared_bytes =
           IntegerExpression(triton::shared_bytes_of(compiled->ptx));
-    return observe_lengths(*compiled, signature, launched, fixed, wanted, deadline.cancellation());
+    return observe_lengths(*compiled, signature, launched, hints, deadline.cancellation());
   }
 
   Done compile() {
@@ -337,6 +341,15 @@ class ProblemOpener {
     opened_->problem.notes.push_back(source_.kernel_file + ", " + *opaque +
                                      ": the rewriter has no form for this code, so steps that "
                                      "would have to look into it do not apply");
+  }
+
+  // Sizes that nobody gave, by what the original has to do at them.
+  Done fit() {
+    const auto plan = verify::load_plan(opened_->compiled, opened_->problem.launch);
+    if (!plan) return {};  // the verifier says why
+    const Deadline deadline(options_.evaluation_seconds, cancellation_);
+    fit_sizes(opened_->problem, *plan, sizes_, deadline.cancellation());
+    return {};
   }
 
   Done check() {
@@ -444,6 +457,7 @@ class ProblemOpener {
   std::unique_ptr<OpenedProblem> opened_;
   std::optional<source::Unit> unit_;
   bool lengths_inferred_ = false;
+  SizeChoice sizes_;
   std::vector<std::string> read_only_;  // parameters of a Triton kernel
   std::vector<std::string> missing_;    // of the comment of a Triton kernel
 };

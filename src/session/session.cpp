@@ -211,7 +211,20 @@ Result<std::unique_ptr<Session>, SessionError> Session::open(const SessionOption
   auto done = (*state)->prepare(std::move(*source), std::move(*device), options.evaluator,
                                 std::move(*blob), options.open, options.fleet, cancellation);
   if (!done) return std::move(done).error();
-  return std::unique_ptr<Session>(new Session(std::move(*state)));
+  std::unique_ptr<Session> session(new Session(std::move(*state)));
+  if (options.open.fill_in) session->look_at_original(cancellation);
+  return session;
+}
+
+// A manifest for completion says what a search would stumble over.
+void Session::look_at_original(const Cancellation& cancellation) {
+  std::vector<std::string>& missing = state_->opened->to_fill_in;
+  if (!missing.empty()) return;
+  if (state_->options.on_phase) state_->options.on_phase("evaluating the original");
+  const Evaluation evaluation = evaluate(original(), first_look(configuration()), cancellation);
+  if (cancellation.requested() || evaluation.correct()) return;
+  missing.push_back(
+      fmt::format("the original: {}: {}", name(evaluation.verdict), evaluation.message));
 }
 
 Result<std::unique_ptr<Session>, SessionError> Session::reopen(const RunDescription& description,

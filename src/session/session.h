@@ -146,6 +146,7 @@ class Session {
  private:
   struct State;
   explicit Session(std::unique_ptr<State> state);
+  void look_at_original(const Cancellation& cancellation);
 
   std::unique_ptr<State> state_;
 };

@@ -303,5 +303,85 @@ TEST(InferManifest, AMadeUpGridKeepsWithinBounds) {
   EXPECT_GE(sizes.at("blocks") * sizes.at("blocks_y") * 256, 1 << 22);
 }
 
+TEST(InferManifest, ReadsGuardsOfPartsOfAnIndex) {
+  for (const char* guard :
+       {"int r = i / n, c = i % n; if (r < m) b[r * n + c] = a[i];",
+        "if (i / n >= m) return; b[i] = a[i];", "int r = i / n; if (m > r) b[i] = a[i];"}) {
+    const Inferred inferred =
+        infer(std::string("__global__ void f(const float* a, float* b, int m, int n) {\n"
+                          "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n") +
+              guard + "\n}\n");
+    EXPECT_EQ(inferred.grid(0), "cdiv(m * n, bx)") << guard;
+    EXPECT_EQ(inferred.length("a"), "m * n") << guard;
+  }
+  const Inferred rows = infer(R"cuda(__global__ void f(float* b, int rows) {
+  int row = (blockIdx.x * blockDim.x + threadIdx.x) >> 5;
+  if (row < rows) b[row] = 0.0f;
+}
+)cuda");
+  EXPECT_EQ(rows.length("b"), "rows");
+  EXPECT_EQ(rows.grid(0), "cdiv(32 * rows, bx)");
+}
+
+TEST(InferManifest, ReadsGuardsOfGroupsOfElements) {
+  const Inferred inferred = infer(R"cuda(__global__ void f(const float* a, float* b, int n) {
+  int i = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+  if (i + 3 < n) {
+    for (int k = 0; k < 4; ++k) b[i + k] = a[i + k];
+  }
+}
+)cuda");
+  EXPECT_EQ(inferred.length("a"), "n");
+}
+
+TEST(InferManifest, StridesAreThoseOfRowsOneBehindTheOther) {
+  const Inferred two = infer(R"cuda(
+__global__ void f(const float* a, float* b, int rows, int cols, int lda, int ldb) {
+  int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows || c >= cols) return;
+  const int from = r * lda + c;
+  b[r * ldb + c] = a[from];
+}
+)cuda");
+  EXPECT_EQ(two.length("a"), "cols * rows");
+  EXPECT_EQ(two.argument("lda").value->text(), "cols");
+  EXPECT_EQ(two.argument("ldb").value->text(), "cols");
+  const Inferred three = infer(R"cuda(
+__global__ void f(const float* a, float* b, int p, int q, long s0, long s1) {
+  int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < p && j < q) b[i * q + j] = a[i * s0 + j * s1];
+}
+)cuda");
+  EXPECT_EQ(three.argument("s1").value->text(), "1");
+  EXPECT_EQ(three.argument("s0").value->text(), "q");
+  EXPECT_EQ(three.length("a"), "p * q");
+  // A stride that a condition asks about is a size.
+  const Inferred asked = infer(R"cuda(
+__global__ void f(const float* a, float* b, int rows, int n) {
+  int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r < rows && c < n) b[r * n + c] = a[r * n + c];
+}
+)cuda");
+  EXPECT_EQ(asked.result.manifest.sizes.at("n"), 4096);
+}
+
+TEST(InferManifest, SizesOfOurOwnMakeNoGiantsOfLaunches) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void f(const float* x, const float* w, float* y, int N, int C, int H, int W, int R) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int h = H - R + 1;
+  if (i >= N * h * W) return;
+  float s = 0.0f;
+  for (int c = 0; c < C; ++c)
+    for (int r = 0; r < R; ++r) s += x[((i / (h * W) * C + c) * H + i / W % h + r) * W + i % W] * w[r];
+  y[i] = s;
+}
+)cuda");
+  const Symbols& sizes = inferred.result.manifest.sizes;
+  EXPECT_EQ(sizes.at("R"), 3);
+  EXPECT_LE(sizes.at("N") * sizes.at("C") * sizes.at("H") * sizes.at("W"), 1 << 24);
+  EXPECT_GE(sizes.at("N") * sizes.at("C") * sizes.at("H") * sizes.at("W"), 1 << 22);
+}
+
 }  // namespace
 }  // namespace regraph::infer

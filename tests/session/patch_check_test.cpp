@@ -95,6 +95,7 @@ class PatchCheckTest : public test::SessionTest {
     SessionOptions options = this->options();
     options.problem.kernel_file = path("own/main.cu");
     options.problem.kernel = "row_sums";
+    options.problem.sizes = {"rows=4096"};
     auto session = Session::open(options, installation, never);
     EXPECT_TRUE(session) << session.error().message;
     if (!session) return fail(ErrorCode::internal, "");

@@ -11,6 +11,7 @@ constexpr std::int64_t kLargestFactor = 16;
 constexpr std::int64_t kDivisors[] = {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 // Symbols of so few values are in too many products.
 constexpr std::int64_t kTelling = 8;
+constexpr std::size_t kFewForFour = 6;  // names of which products of four are tried
 
 using Expression = IntegerExpression;
 
@@ -84,7 +85,23 @@ class Matcher {
         }
       }
     }
+    // Of one launch alone something would always fit.
+    if (differ_ && names_.size() <= kFewForFour) add_products_of_four();
     return products_;
+  }
+
+  void add_products_of_four() {
+    const auto pair = [&](std::size_t a, std::size_t b) {
+      return Expression::multiply(Expression::symbol(names_[a]), Expression::symbol(names_[b]));
+    };
+    for (std::size_t a = 0; a < names_.size(); ++a) {
+      for (std::size_t b = a; b < names_.size(); ++b) {
+        for (std::size_t c = b; c < names_.size(); ++c) {
+          for (std::size_t d = c; d < names_.size(); ++d)
+            products_.push_back(Expression::multiply(pair(a, b), pair(c, d)));
+        }
+      }
+    }
   }
 
   [[nodiscard]] bool holds(const Expression& expression, const std::string& block_symbol = "",

@@ -14,7 +14,7 @@ namespace regraph::capture {
 // Finds the simplest expression of the symbols that has `values[i]` in the launch with
 // `launches[i]`: a symbol, one more or less, a multiple, a product of two or three, a line through
 // two launches. Nothing where there is none. A single launch proves little: there only products and
-// small multiples count.
+// small multiples count; of several, products of four, too.
 [[nodiscard]] std::optional<IntegerExpression> match_length(std::span<const Symbols> launches,
                                                             std::span<const std::int64_t> values);
 
