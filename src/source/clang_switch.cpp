@@ -126,7 +126,7 @@ StmtPtr StatementConverter::convert_switch(const clang::SwitchStmt* choice, Bloc
     otherwise = {branch(std::move(condition), body_from(arm), std::move(otherwise),
                         expressions_.line_of(choice->getSwitchLoc()))};
   }
-  return scope(std::move(otherwise));
+  return otherwise.size() == 1 ? otherwise.front() : scope(std::move(otherwise));
 }
 
 }  // namespace regraph::source

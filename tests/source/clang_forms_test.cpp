@@ -318,10 +318,10 @@ TEST(ClangForms, WhatIsOpaqueIsSaidInOtherWords) {
             "    a[2] = 3.0f;\n  } else {\n    a[2] = 3.0f;\n  }\n}\n");
   EXPECT_EQ(opened_body("for (unsigned i = n; i-- > 0;) a[i] = 1.0f;", ""),
             "const unsigned int i_count = n;\n"
-            "for (unsigned int i_step = 0; i_step < i_count; i_step += 1) {\n"
+            "for (unsigned int i_step = 0; i_step < i_count; ++i_step) {\n"
             "  const unsigned int i = i_count - 1 - i_step;\n  a[i] = 1.0f;\n}\n");
   EXPECT_EQ(opened_body("if (n < 2) goto end; a[0] = 1.0f; end: return;", ""),
-            "if (n < 2) {\n  return;\n}\na[0] = 1.0f;\nreturn;\n");
+            "if (n < 2) {\n  return;\n}\na[0] = 1.0f;\n");
   // A break that leaves from inside, a label inside a block, a counter that the body changes.
   for (const char* body :
        {"switch (n) { case 1: if (a[0] > 1.0f) break; a[0] = 1.0f; }",

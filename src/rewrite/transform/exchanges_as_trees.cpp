@@ -59,6 +59,7 @@ class ExchangeReplacer {
     source::Kernel result = kernel_;
     result.body = visit(kernel_.body);
     if (trees_ == 0) return std::nullopt;
+    result.body = with_first_threads(result.body);
     result.body.insert(result.body.begin(), slots_.begin(), slots_.end());
     if (!drop_arrays(result.body)) return std::nullopt;
     return result;
@@ -70,17 +71,38 @@ class ExchangeReplacer {
     Block result;
     for (std::size_t at = 0; at < block.size(); ++at) {
       if (const std::size_t end = replace_from(block, at, result); end > at) {
+        passed_.insert(passed_.end(), block.begin() + static_cast<std::ptrdiff_t>(at),
+                       block.begin() + static_cast<std::ptrdiff_t>(end));
         at = end - 1;
         continue;
       }
       const StmtPtr& stmt = block[at];
-      const bool is_compound = source::is<source::ForLoop>(stmt) || source::is<Branch>(stmt) ||
-                               source::is<source::Scope>(stmt);
-      result.push_back(is_compound ? source::with_blocks(stmt, visit(body_of(*stmt)),
-                                                         visit(otherwise_of(*stmt)))
-                                   : with_known_elements(stmt));
+      const bool is_loop = source::is<source::ForLoop>(stmt);
+      if (!is_loop && !source::is<Branch>(stmt) && !source::is<source::Scope>(stmt)) {
+        result.push_back(with_known_elements(stmt));
+        passed_.push_back(stmt);
+        continue;
+      }
+      if (is_loop) loops_.push_back({passed_.size(), source::declared_names(body_of(*stmt))});
+      Block body = visit(body_of(*stmt));
+      Block otherwise = visit(otherwise_of(*stmt));
+      if (is_loop) loops_.pop_back();
+      result.push_back(source::with_blocks(stmt, std::move(body), std::move(otherwise)));
     }
     return result;
+  }
+
+  // Statements that are done with when the one at hand is reached, as far as the variable goes: of
+  // loops around it another round may follow.
+  Block passed(const std::string& name) const {
+    std::size_t count = passed_.size();
+    for (const auto& [entered, declared] : loops_)
+      if (!declared.contains(name)) count = std::min(count, entered);
+    return {passed_.begin(), passed_.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+
+  bool is_used_later(const std::string& name, const Block& gone) const {
+    return uses(kernel_.body, name) > uses(gone, name) + uses(passed(name), name);
   }
 
   // Replaces the exchange that begins at a statement; where it ends, `first` where there is none.
@@ -102,8 +124,7 @@ class ExchangeReplacer {
     std::map<std::string, Total> totals;
     Block kept;
     for (const auto& [name, values] : behind->variables()) {
-      const bool is_used = uses(kernel_.body, name) > uses(gone, name);
-      if (!is_used) continue;
+      if (!is_used_later(name, gone)) continue;
       if (const auto total = total_of(values); total && is_read_by(name, *total, gone, *behind)) {
         totals.emplace(name, *total);
       } else if (!is_number_alone(values, name, gone)) {
@@ -121,8 +142,7 @@ class ExchangeReplacer {
     for (const StmtPtr& stmt : gone) {
       const auto* declared = as<Declaration>(stmt);
       const bool stays = declared != nullptr && !totals.contains(declared->variable.name) &&
-                         declared->value && uses(kernel_.body, declared->variable.name) >
-                                                uses(gone, declared->variable.name);
+                         declared->value && is_used_later(declared->variable.name, gone);
       if (stays) out.push_back(stmt);
     }
     write(totals, elements, gone, out);
@@ -156,6 +176,8 @@ class ExchangeReplacer {
                   const Lockstep& machine) const {
     std::set<const Stmt*> skipped;
     for (const StmtPtr& stmt : gone)
+      skipped.insert(stmt.get());
+    for (const StmtPtr& stmt : passed(name))
       skipped.insert(stmt.get());
     std::vector<std::string> names = {name};
     for (std::size_t at = 0; at < names.size(); ++at) {
@@ -313,6 +335,37 @@ class ExchangeReplacer {
     return result.front();
   }
 
+  // if (warp == 0) if (lane == 0) ...   ->   if (threadIdx.x == 0) ...
+  Block with_first_threads(const Block& block) const {
+    Block result;
+    for (const StmtPtr& stmt : block) {
+      const auto* choice = as<Branch>(stmt);
+      if (choice == nullptr || !choice->otherwise.empty()) {
+        const bool is_compound = !body_of(*stmt).empty() || !otherwise_of(*stmt).empty();
+        result.push_back(is_compound
+                             ? source::with_blocks(stmt, with_first_threads(body_of(*stmt)),
+                                                   with_first_threads(otherwise_of(*stmt)))
+                             : stmt);
+        continue;
+      }
+      ExprPtr condition = choice->condition;
+      const Block* body = &choice->body;
+      while (body->size() == 1) {
+        const auto* inner = as<Branch>(body->front());
+        if (inner == nullptr || !inner->otherwise.empty()) break;
+        condition = source::both(condition, inner->condition);
+        body = &inner->body;
+      }
+      const Lockstep machine(analysis_, threads_);
+      const auto threads = machine.where(condition, machine.all());
+      const bool is_first = threads && threads->count() == 1 && threads->test(0);
+      result.push_back(source::branch(
+          is_first ? source::equals(thread_index(), source::integer(0)) : std::move(condition),
+          with_first_threads(*body), {}, choice->line));
+    }
+    return result;
+  }
+
   // Arrays that only exchanges used go; of others each element that is used is a variable of the
   // block. False where an element is not known.
   bool drop_arrays(Block& body) const {
@@ -365,6 +418,9 @@ class ExchangeReplacer {
   const std::uint32_t threads_;
   Names names_;
   Block slots_;                    // declarations
+  Block passed_;                   // single statements in front of the one at hand
+  // Loops around it: how many statements were passed before, and what the loop declares.
+  std::vector<std::pair<std::size_t, std::set<std::string>>> loops_;
   std::set<std::string> touched_;  // arrays that exchanges went through
   std::map<std::string, std::map<std::int64_t, std::string>> known_;  // totals in arrays
   int trees_ = 0;
