@@ -79,36 +79,21 @@ launch: {block: 128, grid: rows}
 tests: [{rows: 3, width: 300}, {rows: 2, width: 64}, {rows: 1, width: 129}]
 assume: {noalias: true, reassociate: true}
 )~"},
-      {"cub_root_mean_square", R"~(
-#include <cub/block/block_reduce.cuh>
-#include <cuda_bf16.h>
-__global__ void rms(__nv_bfloat16* y, const __nv_bfloat16* x, const __nv_bfloat16* w, float eps,
-                    int width) {
-  using Reduce = cub::BlockReduce<float, 128>;
-  __shared__ typename Reduce::TempStorage storage;
-  __shared__ float scale;
-  float sum = 0.0f;
-  for (int i = threadIdx.x; i < width; i += blockDim.x) {
-    float v = x[(long)blockIdx.x * width + i];
-    sum += v * v;
-  }
-  sum = Reduce(storage).Sum(sum);
-  if (threadIdx.x == 0) scale = rsqrtf(sum / width + eps);
-  __syncthreads();
-  for (int i = threadIdx.x; i < width; i += blockDim.x) {
-    const long at = (long)blockIdx.x * width + i;
-    y[at] = (__nv_bfloat16)((float)x[at] * scale) * w[i];
-  }
+      {"warp_row_sums", R"~(
+__global__ void sums(float* y, const float* x, int rows, int width) {
+  const int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  float s = 0.0f;
+  for (int c = lane; c < width; c += 32) s += x[(long)row * width + c];
+  for (int d = 16; d > 0; d >>= 1) s += __shfl_xor_sync(0xffffffff, s, d);
+  if (lane == 0) y[row] = s;
 })~",
        R"~(
 sizes: {rows: 4096, width: 1024}
-args:
-  y: {dir: out, shape: [rows, width]}
-  x: {dir: in, shape: [rows, width]}
-  w: {dir: in, shape: [width]}
-  eps: 0.001
-launch: {block: 128, grid: rows}
-tests: [{rows: 3, width: 300}, {rows: 2, width: 64}]
+args: {y: {dir: out, shape: [rows]}, x: {dir: in, shape: [rows, width]}}
+launch: {block: 128, grid: "cdiv(rows, 4)"}
+tests: [{rows: 3, width: 300}, {rows: 6, width: 64}, {rows: 1, width: 31}]
 assume: {noalias: true, reassociate: true}
 )~"},
       {"group_row_maximum", R"~(
