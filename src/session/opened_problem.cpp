@@ -160,10 +160,30 @@ class ProblemOpener {
       if (!one) return unusable(one.error().message);
       kernels.push_back(std::move(*one));
     }
+    if (needs_cooperative_launch()) {
+      return unusable(fmt::format(
+          "{}: '{}' waits for all blocks of its grid (cooperative groups' grid.sync()), and is "
+          "launched cooperatively, which is not supported: a block is run after the other here. "
+          "Cut the kernel where it waits, and list the parts under 'launches' in the manifest",
+          source_.kernel_file, kernels.front().signature.name));
+    }
     if (Done done = infer(kernels); !done) return done;
     opened_->opaque_reason = std::move(parsed->opaque_reason);
     unit_ = std::move(parsed->unit);
     return {};
+  }
+
+  // Blocks that meet find each other through registers that an ordinary launch leaves empty.
+  [[nodiscard]] bool needs_cooperative_launch() {
+    const std::string& text = source_.source;
+    const bool may =
+        text.find("this_grid") != std::string::npos || text.find("grid_group") != std::string::npos;
+    if (!may) return false;
+    CompileRequest request = request_for(text);
+    request.kernel = source_.kernel;
+    request.want_cubin = false;
+    const auto compiled = toolchain_.compiler->compile(request, cancellation_);
+    return compiled && compiled->ptx.find("%envreg") != std::string::npos;
   }
 
   Done infer(const std::vector<source::ParsedKernel>& kernels) {

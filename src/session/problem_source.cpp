@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <sstream>
 #include <utility>
 
 namespace regraph {
@@ -348,6 +349,35 @@ class SourceReader {
   ProblemSource input_;
 };
 
+// What to say of macros whose text holds kernels, which are no functions before they are expanded.
+std::string kernel_macros(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  std::string macro;
+  int number = 0;
+  int begin = 0;
+  while (std::getline(lines, line)) {
+    ++number;
+    const std::size_t first = line.find_first_not_of(" \t");
+    const bool directive = first != std::string::npos && line[first] == '#';
+    const std::size_t define = directive ? line.find("define") : std::string::npos;
+    if (define != std::string::npos) {
+      std::size_t from = line.find_first_not_of(" \t", define + 6);
+      from = std::min(from, line.size());
+      macro = line.substr(from, line.find_first_of("( \t\\", from) - from);
+      begin = number;
+    }
+    if (!macro.empty() && line.find("__global__") != std::string::npos) {
+      return fmt::format(
+          "; the macro '{}' of line {} makes kernels, which are not seen before it is expanded: "
+          "write the one that is meant out as a plain __global__ function",
+          macro, begin);
+    }
+    if (!line.ends_with('\\')) macro.clear();
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
@@ -361,7 +391,11 @@ Result<void, SessionError> cut_out_kernels(ProblemSource& input) {
       names.push_back(entry.launch.kernel);
   }
   auto code = source::extract_device_code(input.file_text, request);
-  if (!code) return SessionError{FailureCause::unusable_kernel, code.error().message};
+  if (!code) {
+    const bool missing = code.error().code == ErrorCode::not_found;
+    return SessionError{FailureCause::unusable_kernel,
+                        code.error().message + (missing ? kernel_macros(input.file_text) : "")};
+  }
   input.source = std::move(code->text);
   request.keep_library_headers = true;
   if (auto whole = source::extract_device_code(input.file_text, request); whole)
