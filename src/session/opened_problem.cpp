@@ -320,6 +320,7 @@ class ProblemOpener {
 
   // Sizes that nobody gave, by what the original has to do at them.
   Done fit() {
+    if (opened_->triton) return {};  // it was compiled for what divides its sizes
     const auto plan = verify::load_plan(opened_->compiled, opened_->problem.launch);
     if (!plan) return {};  // the verifier says why
     const Deadline deadline(options_.evaluation_seconds, cancellation_);
