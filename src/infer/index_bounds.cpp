@@ -22,6 +22,8 @@ using source::VariableReference;
 namespace {
 
 constexpr std::array<const char*, 3> kAxes = {"x", "y", "z"};
+// Begins the names of quotients; polynomials have quotients of their own, which begin otherwise.
+constexpr std::string_view kQuotient = "1*";
 
 // Whether all terms have coefficients of this sign: sizes and indices are not negative, so the
 // value has it too.
@@ -68,7 +70,7 @@ bool IndexBounds::is_size(const std::string& symbol) const {
   return true;
 }
 
-// Quotients of sizes are symbols with a text that IntegerExpression reads: "((n) / (4))".
+// Quotients of sizes are symbols with a text that IntegerExpression reads: "1*((n) / (4))".
 ExprPtr IndexBounds::with_named_quotients(const ExprPtr& expr) const {
   return source::rewrite_expr(expr, [&](const ExprPtr& one) -> std::optional<ExprPtr> {
     const auto* quotient = as<Binary>(one);
@@ -85,8 +87,8 @@ ExprPtr IndexBounds::with_named_quotients(const ExprPtr& expr) const {
     if (!is_known(*dividend) || !is_known(*divisor) || divisor->is_zero()) return std::nullopt;
     if (dividend->constant() && divisor->constant())
       return source::integer(*dividend->constant() / *divisor->constant());
-    return source::variable(
-        fmt::format("(({}) / ({}))", expression_text(*dividend), expression_text(*divisor)));
+    return source::variable(fmt::format("{}(({}) / ({}))", kQuotient, expression_text(*dividend),
+                                        expression_text(*divisor)));
   });
 }
 
@@ -99,11 +101,13 @@ std::optional<Polynomial> IndexBounds::polynomial(const ExprPtr& expr) const {
 std::optional<Polynomial> IndexBounds::to_polynomial(const ExprPtr& expr,
                                                      const source::SymbolMeaning& meaning) const {
   return source::to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
-    if (name.starts_with('(')) return Polynomial::symbol(name);
+    if (name.starts_with(kQuotient)) return Polynomial::symbol(name);
     if (const auto extent = block_.find(name); extent != block_.end())
       return Polynomial(extent->second);
     if (loops_.contains(name) || thread_fraction(name)) return Polynomial::symbol(name);
     if (auto known = meaning(name)) {
+      known = without_locals(*std::move(known));
+      if (!known) return std::nullopt;
       for (const auto& [builtin, extent] : block_)
         known = known->substitute(builtin, Polynomial(extent));
       return known;
@@ -178,6 +182,20 @@ std::vector<Inequality> IndexBounds::inequalities(const std::vector<ExprPtr>& gu
   for (const auto& [name, loop] : loops_)
     take(loop.condition);
   return known;
+}
+
+// A name that the kernel gives to a value of sizes is unknown outside of it: its definition stands
+// for it.
+std::optional<Polynomial> IndexBounds::without_locals(Polynomial value) const {
+  for (const std::string& symbol : value.symbols()) {
+    if (kernel_.parameter(symbol) != nullptr || loops_.contains(symbol)) continue;
+    const ExprPtr definition = analysis_.definition(symbol);
+    if (!definition) continue;
+    const auto meant = polynomial(definition);
+    if (!meant) return std::nullopt;
+    value = value.substitute(symbol, *meant);
+  }
+  return value;
 }
 
 std::vector<Inequality> IndexBounds::first_iterations() const {

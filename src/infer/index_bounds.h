@@ -51,6 +51,7 @@ class IndexBounds {
   };
   [[nodiscard]] std::optional<source::Polynomial> to_polynomial(
       const source::ExprPtr& expr, const source::SymbolMeaning& meaning) const;
+  [[nodiscard]] std::optional<source::Polynomial> without_locals(source::Polynomial value) const;
   [[nodiscard]] source::ExprPtr with_named_quotients(const source::ExprPtr& expr) const;
   void multiply_out(const source::ExprPtr& quotient, source::BinaryOperator op,
                     std::optional<source::Polynomial>& of_quotient,

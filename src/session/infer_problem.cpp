@@ -308,6 +308,10 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
       manifest.launches.empty()
           ? infer::infer_manifest(manifest, parsed.signature, parsed.unit, host)
           : infer::infer_launches(manifest, kernels);
+  for (auto& [name, reason] : inferred.unknown) {
+    if (!parsed.unit && !parsed.opaque_reason.empty())
+      reason += ": " + parsed.opaque_reason.substr(0, parsed.opaque_reason.find('\n'));
+  }
   std::vector<std::string> observed;
   if (manifest.launches.empty()) {
     const auto integers = host ? host->integers : std::map<std::string, std::int64_t>();

@@ -179,6 +179,13 @@ class ProblemOpener {
       qualify_launches(other, one->signature.name);
       kernels.push_back(std::move(*one));
     }
+    if (needs_cooperative_launch()) {
+      return unusable(fmt::format(
+          "{}: '{}' waits for all blocks of its grid (cooperative groups' grid.sync()), and is "
+          "launched cooperatively, which is not supported: a block is run after the other here. "
+          "Cut the kernel where it waits, and list the parts under 'launches' in the manifest",
+          source_.kernel_file, kernels.front().signature.name));
+    }
     if (Done done = infer(kernels); !done) return done;
     opened_->opaque_reason = std::move(parsed->opaque_reason);
     unit_ = std::move(parsed->unit);
@@ -190,6 +197,19 @@ class ProblemOpener {
     for (ManifestLaunch& entry : source_.manifest.launches) {
       if (entry.launch.kernel == plain) entry.launch.kernel = qualified;
     }
+  }
+
+  // Blocks that meet find each other through registers that an ordinary launch leaves empty.
+  [[nodiscard]] bool needs_cooperative_launch() {
+    const std::string& text = source_.source;
+    const bool may =
+        text.find("this_grid") != std::string::npos || text.find("grid_group") != std::string::npos;
+    if (!may) return false;
+    CompileRequest request = request_for(text);
+    request.kernel = source_.kernel;
+    request.want_cubin = false;
+    const auto compiled = toolchain_.compiler->compile(request, cancellation_);
+    return compiled && compiled->ptx.find("%envreg") != std::string::npos;
   }
 
   Done infer(const std::vector<source::ParsedKernel>& kernels) {
@@ -345,6 +365,7 @@ class ProblemOpener {
 
   // Sizes that nobody gave, by what the original has to do at them.
   Done fit() {
+    if (opened_->triton) return {};  // it was compiled for what divides its sizes
     const auto plan = verify::load_plan(opened_->compiled, opened_->problem.launch);
     if (!plan) return {};  // the verifier says why
     const Deadline deadline(options_.evaluation_seconds, cancellation_);

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <sstream>
 #include <utility>
 
 namespace regraph {
@@ -347,10 +348,6 @@ class SourceReader {
   std::optional<FrontMatter> front_matter_;
   ProblemSource input_;
 };
-
-}  // namespace
-
-namespace {
 
 // Empty where it cannot be cut out so.
 std::string library_source_of(const ProblemSource& input) {

@@ -5,6 +5,7 @@
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/ExprCXX.h>
+#include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
 
 #include <iterator>
@@ -53,6 +54,65 @@ bool is_initialised(const clang::VarDecl& variable) {
   return variable.hasInit() && (construct == nullptr || construct->getNumArgs() > 0);
 }
 
+// Counts uses of a variable, and those that only read it.
+class ReadCounter : public clang::RecursiveASTVisitor<ReadCounter> {
+ public:
+  explicit ReadCounter(const clang::VarDecl& variable) : variable_(variable) {}
+  [[nodiscard]] static bool shouldVisitTemplateInstantiations() { return true; }
+  [[nodiscard]] bool only_reads() const { return uses_ == reads_; }
+
+  // NOLINTNEXTLINE(readability-identifier-naming): Clang calls it.
+  bool VisitDeclRefExpr(clang::DeclRefExpr* use) {
+    if (use->getDecl() == &variable_) ++uses_;
+    return true;
+  }
+  // NOLINTNEXTLINE(readability-identifier-naming): Clang calls it.
+  bool VisitImplicitCastExpr(clang::ImplicitCastExpr* cast) {
+    const bool loads = cast->getCastKind() == clang::CK_LValueToRValue;
+    // As a pointer to const it may be handed on.
+    const clang::QualType type = cast->getType();
+    const bool hands_on = cast->getCastKind() == clang::CK_NoOp && type->isPointerType() &&
+                          type->getPointeeType().isConstQualified();
+    if ((loads || hands_on) && is_place_in(cast->getSubExpr())) ++reads_;
+    return true;
+  }
+
+ private:
+  // table, table[i], &table[i], table[i].x
+  [[nodiscard]] bool is_place_in(const clang::Expr* expr) const {
+    for (;;) {
+      expr = expr->IgnoreParens();
+      if (const auto* use = clang::dyn_cast<clang::DeclRefExpr>(expr))
+        return use->getDecl() == &variable_;
+      if (const auto* element = clang::dyn_cast<clang::ArraySubscriptExpr>(expr)) {
+        expr = element->getBase();
+      } else if (const auto* member = clang::dyn_cast<clang::MemberExpr>(expr)) {
+        expr = member->getBase();
+      } else if (const auto* address = clang::dyn_cast<clang::UnaryOperator>(expr)) {
+        if (address->getOpcode() != clang::UO_AddrOf) return false;
+        expr = address->getSubExpr();
+      } else if (const auto* cast = clang::dyn_cast<clang::ImplicitCastExpr>(expr)) {
+        if (cast->getCastKind() != clang::CK_ArrayToPointerDecay) return false;
+        expr = cast->getSubExpr();
+      } else {
+        return false;
+      }
+    }
+  }
+
+  const clang::VarDecl& variable_;
+  int uses_ = 0;
+  int reads_ = 0;
+};
+
+// A table with its numbers that nothing writes is the same in every launch.
+bool is_table(const clang::VarDecl& variable) {
+  if (!is_initialised(variable)) return false;
+  ReadCounter counter(variable);
+  counter.TraverseDecl(variable.getASTContext().getTranslationUnitDecl());
+  return counter.only_reads();
+}
+
 }  // namespace
 
 Status collect_symbols(const clang::DeclContext& scope, const clang::ASTContext& context,
@@ -76,7 +136,7 @@ Status collect_symbols(const clang::DeclContext& scope, const clang::ASTContext&
       if (!symbol) return std::move(symbol).error();
       signature.parameters.push_back(std::move(*symbol));
     } else if (variable->hasAttr<clang::CUDADeviceAttr>() &&
-               !variable->getType().isConstQualified()) {
+               !variable->getType().isConstQualified() && !is_table(*variable)) {
       return fail(ErrorCode::unsupported,
                   where + "__device__ '" + variable->getNameAsString() +
                       "' keeps state between launches, which is not supported; pass it "

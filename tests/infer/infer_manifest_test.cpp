@@ -334,6 +334,31 @@ TEST(InferManifest, ReadsGuardsOfGroupsOfElements) {
   EXPECT_EQ(inferred.length("a"), "n");
 }
 
+TEST(InferManifest, NamesOfTheKernelsOwnAreNotInLengths) {
+  const Inferred inferred = infer(R"cuda(__global__ void f(const float* a, float* b, int n, int d) {
+  const int half = (d + 1) / 2;
+  const int pairs = n * half;
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < pairs) b[i] = a[i];
+}
+)cuda");
+  for (const std::string& text : {inferred.length("a"), inferred.grid(0)}) {
+    EXPECT_EQ(text.find("half"), std::string::npos) << text;
+    EXPECT_EQ(text.find("pairs"), std::string::npos) << text;
+    EXPECT_NE(text.find("(d + 1) / 2"), std::string::npos) << text;
+  }
+}
+
+TEST(InferManifest, GuardsMayAddAPartOfASize) {
+  const Inferred inferred = infer(R"cuda(__global__ void f(const float* a, float* b, int n, int m) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x + m / 4;
+  if (i < n) b[i] = a[i];
+}
+)cuda");
+  EXPECT_EQ(inferred.length("a"), "n");
+  EXPECT_EQ(inferred.grid(0), "cdiv(n - m / 4, bx)");
+}
+
 TEST(InferManifest, StridesAreThoseOfRowsOneBehindTheOther) {
   const Inferred two = infer(R"cuda(
 __global__ void f(const float* a, float* b, int rows, int cols, int lda, int ldb) {

@@ -116,6 +116,11 @@ Result<KernelState> with_warps_as_blocks(const KernelAnalysis& kernel) {
   Launch flat = **launch;
   if (flat.block.y == 1) {
     if (flat.block.x <= kWarp) return refuse("a block is one warp");
+    const ExprPtr extent = source::integer(std::int64_t{flat.block.x});
+    whole.body = source::rewrite_expressions(
+        whole.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          return source::is_builtin(*expr, "blockDim.x") ? std::optional(extent) : std::nullopt;
+        });
     auto rows = with_block_of_rows(whole, flat);
     if (!rows) return rows.error();
     whole.body = std::move(rows->body);
