@@ -160,7 +160,7 @@ const Style kStyles[] = {
     {"texture", Outcome::refused, {"texture.cu:1: texture and surface references were removed"}},
     {"device_table", Outcome::rewritable, {"x: {dir: in, shape: [n]"}},
     {"grid_barrier", Outcome::refused, {"'two_phases' waits for all blocks of its grid"}},
-    {"macro_kernel", Outcome::refused, {"the macro 'UNARY' of line 1 makes kernels"}},
+    {"macro_kernel", Outcome::refused, {"several kernels (square_all, negate_all)"}},
     {"csr_product",
      Outcome::rewritable,
      {"init: \"csr_offsets(nnz)\"", "init: \"csr_columns(columns_range)\""}},

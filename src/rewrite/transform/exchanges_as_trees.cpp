@@ -359,9 +359,10 @@ class ExchangeReplacer {
       const Lockstep machine(analysis_, threads_);
       const auto threads = machine.where(condition, machine.all());
       const bool is_first = threads && threads->count() == 1 && threads->test(0);
-      result.push_back(source::branch(
-          is_first ? source::equals(thread_index(), source::integer(0)) : std::move(condition),
-          with_first_threads(*body), {}, choice->line));
+      result.push_back(
+          is_first ? source::branch(source::equals(thread_index(), source::integer(0)),
+                                    with_first_threads(*body), {}, choice->line)
+                   : source::with_blocks(stmt, with_first_threads(choice->body), {}));
     }
     return result;
   }
@@ -432,7 +433,8 @@ namespace {
 
 // if (warp == 0) { an exchange; what follows }   ->   the same branch twice
 // Its condition is asked again: it follows the thread alone, and nothing in it changes.
-Block with_exchanges_split_off(const Block& block, const source::Analysis& analysis) {
+Block with_exchanges_split_off(const Block& block, const source::Analysis& analysis,
+                               std::uint32_t threads) {
   Block result;
   for (const StmtPtr& stmt : block) {
     const auto* choice = as<Branch>(stmt);
@@ -443,8 +445,9 @@ Block with_exchanges_split_off(const Block& block, const source::Analysis& analy
     }
     const std::set<std::string> asked =
         choice != nullptr ? source::variables_of(choice->condition) : std::set<std::string>();
+    const Lockstep machine(analysis, threads);
     const bool is_fixed =
-        choice != nullptr && !analysis.reads_memory(choice->condition) &&
+        choice != nullptr && machine.where(choice->condition, machine.all()) && !analysis.reads_memory(choice->condition) &&
         std::ranges::all_of(asked, [&](const std::string& name) {
           return analysis.local(name) == nullptr || analysis.is_single_definition(name);
         });
@@ -472,9 +475,12 @@ Block with_exchanges_split_off(const Block& block, const source::Analysis& analy
                                       choice->line));
       continue;
     }
-    const bool is_compound = source::is<source::ForLoop>(stmt) || source::is<source::Scope>(stmt);
+    const bool is_compound = source::is<source::ForLoop>(stmt) ||
+                             source::is<source::Scope>(stmt) ||
+                             (choice != nullptr && choice->otherwise.empty());
     result.push_back(is_compound
-                         ? source::with_blocks(stmt, with_exchanges_split_off(body_of(*stmt), analysis), {})
+                         ? source::with_blocks(
+                               stmt, with_exchanges_split_off(body_of(*stmt), analysis, threads), {})
                          : stmt);
   }
   return result;
@@ -487,7 +493,7 @@ std::optional<source::Kernel> with_exchanges_as_trees(const KernelForm& form, co
                       block.x <= kMostLockstepThreads && (block.x & (block.x - 1)) == 0;
   if (!is_row || !form.analysis.uses_warp_intrinsics()) return std::nullopt;
   source::Kernel split = form.kernel;
-  split.body = with_exchanges_split_off(split.body, form.analysis);
+  split.body = with_exchanges_split_off(split.body, form.analysis, block.x);
   const KernelForm parts(std::move(split));
   return ExchangeReplacer(parts, block.x).run();
 }
