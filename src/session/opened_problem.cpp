@@ -356,6 +356,7 @@ class ProblemOpener {
     const source::Kernel kernel = unit_->opened_kernel();
     auto opaque = source::Analysis(kernel).opaque();
     if (!opaque) return;
+    if (!unit_->not_opened.empty()) opaque = unit_->not_opened;
     // Several lines of source would tear the note apart.
     std::replace(opaque->begin(), opaque->end(), '\n', ' ');
     opened_->problem.notes.push_back(source_.kernel_file + ", " + *opaque +

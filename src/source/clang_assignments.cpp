@@ -7,6 +7,9 @@
 
 #include <clang/AST/ExprCXX.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 namespace regraph::source {
@@ -103,6 +106,44 @@ StmtPtr StatementConverter::assignment(const clang::Expr* whole, const clang::Ex
       std::make_shared<Assignment>(std::move(assigned), *assignment_operator(op), std::move(from)));
 }
 
+StmtPtr StatementConverter::plain_statement(const clang::CallExpr& call,
+                                            const clang::FunctionDecl& callee, Block& block) {
+  const auto* name = callee.getIdentifier();
+  if (name == nullptr) return nullptr;
+  const std::string_view word(name->getName().data(), name->getName().size());
+  constexpr auto kStores = std::to_array<std::string_view>({"__stcs", "__stcg", "__stwb", "__stwt"});
+  if (std::ranges::find(kStores, word) != kStores.end() && call.getNumArgs() == 2 &&
+      !has_effects(*call.getArg(0)) && !has_effects(*call.getArg(1))) {
+    take_calls(call.getArg(1), &block);
+    ExprPtr value = expressions_.convert(call.getArg(1));
+    return at(call.getBeginLoc(),
+              std::make_shared<Assignment>(expressions_.place_behind(*call.getArg(0)),
+                                           AssignmentOperator::assign, std::move(value)));
+  }
+  // sincosf(x, &s, &c): the same numbers as of the two functions.
+  if ((word == "sincosf" || word == "sincos" || word == "__sincosf") && call.getNumArgs() == 3 &&
+      !has_effects(*call.getArg(0))) {
+    const std::string suffix = word == "sincos" ? "" : "f";
+    const std::string prefix = word == "__sincosf" ? "__" : "";
+    take_calls(call.getArg(0), &block);
+    const auto scalar = scalar_type_of(callee.getParamDecl(0)->getType());
+    const std::string angle =
+        declare_result("angle", callee.getParamDecl(0)->getType(),
+                       expressions_.convert(call.getArg(0)), true, block);
+    const auto of_angle = [&](const char* function) {
+      return with_type(source::call(prefix + function + suffix, {variable(angle, scalar)}), scalar);
+    };
+    block.push_back(
+        at(call.getBeginLoc(),
+           std::make_shared<Assignment>(expressions_.place_behind(*call.getArg(1)),
+                                        AssignmentOperator::assign, of_angle("sin"))));
+    return at(call.getBeginLoc(),
+              std::make_shared<Assignment>(expressions_.place_behind(*call.getArg(2)),
+                                           AssignmentOperator::assign, of_angle("cos")));
+  }
+  return nullptr;
+}
+
 StmtPtr StatementConverter::convert_effect(const clang::Expr* expr, Block& block, Block& after) {
   const clang::Expr* inner = expr->IgnoreParenImpCasts();
   if (const auto* full = dyn_cast<clang::FullExpr>(inner))
@@ -138,6 +179,9 @@ StmtPtr StatementConverter::convert_effect(const clang::Expr* expr, Block& block
     const clang::FunctionDecl* callee = call_expr->getDirectCallee();
     if (callee != nullptr && callee->getNameAsString() == "__syncthreads")
       return at(expr->getBeginLoc(), std::make_shared<Barrier>());
+    if (opens_ && callee != nullptr) {
+      if (StmtPtr stmt = plain_statement(*call_expr, *callee, block)) return stmt;
+    }
     if (opens_ && inliner_.takes(*call_expr)) {
       take_calls(call_expr, &block);
       return scope({});

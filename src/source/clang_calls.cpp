@@ -7,6 +7,9 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +36,9 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
   if (is_macro_constant) {
     return std::make_shared<FloatingLiteral>(text_of(call_expr->getSourceRange()), std::nullopt);
   }
+  if (opens_ && callee != nullptr) {
+    if (ExprPtr place = hinted_place(*call_expr, *callee)) return place;
+  }
   // Tables of functions are gone where calls are opened.
   if (opens_ && callee == nullptr) return opaque(call_expr);
   std::vector<ExprPtr> arguments;
@@ -44,6 +50,36 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
     return known_call(callee, callee_text(*call_expr->getCallee()), std::move(arguments));
   std::string name = callee != nullptr ? global_name(*callee) : "";
   return name.empty() ? opaque(call_expr) : known_call(callee, name, std::move(arguments));
+}
+
+// What __ldcs(p) and its like read, which say how to cache it besides, and the pointer of
+// __builtin_assume_aligned; null for other calls.
+ExprPtr ExpressionConverter::hinted_place(const clang::CallExpr& call,
+                                          const clang::FunctionDecl& callee) {
+  const auto* name = callee.getIdentifier();
+  if (name == nullptr || call.getNumArgs() == 0) return nullptr;
+  const std::string_view word(name->getName().data(), name->getName().size());
+  if (word == "__builtin_assume_aligned") return convert(call.getArg(0));
+  constexpr auto kLoads =
+      std::to_array<std::string_view>({"__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"});
+  if (std::ranges::find(kLoads, word) == kLoads.end() || call.getNumArgs() != 1) return nullptr;
+  return place_behind(*call.getArg(0));
+}
+
+ExprPtr ExpressionConverter::place_behind(const clang::Expr& pointer) {
+  const clang::Expr* inner = pointer.IgnoreParenImpCasts();
+  if (const auto* op = dyn_cast<clang::UnaryOperator>(inner);
+      op != nullptr && op->getOpcode() == clang::UO_AddrOf) {
+    return convert(op->getSubExpr());
+  }
+  const auto* sum = dyn_cast<clang::BinaryOperator>(inner);
+  if (sum != nullptr && sum->getOpcode() == clang::BO_Add &&
+      sum->getLHS()->getType()->isPointerType()) {
+    const ExprPtr base = convert(sum->getLHS());
+    return typed(plain_subscript(base, convert(sum->getRHS())),
+                 inner->getType()->getPointeeType());
+  }
+  return typed(plain_subscript(convert(inner), integer(0)), inner->getType()->getPointeeType());
 }
 
 // float v = x[i], where x is of half type: what the type's own function is called for.

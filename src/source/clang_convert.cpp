@@ -1,5 +1,6 @@
 #include "source/clang_convert.h"
 
+#include "source/analysis.h"
 #include "source/clang_expressions.h"
 #include "source/clang_statements.h"
 #include "source/walk.h"
@@ -68,14 +69,21 @@ bool holds_opaque(const Block& body) {
   return found;
 }
 
-// `is_wanted`: also where no call was opened.
+// `is_wanted`: also where no call was opened. `obstacle`: what has no form.
 std::optional<Block> opened_body(const clang::FunctionDecl& function, clang::ASTContext& context,
-                                 bool opens_memory_calls, bool is_wanted) {
+                                 bool opens_memory_calls, bool is_wanted, std::string& obstacle) {
   StatementConverter statements(context, true, true, opens_memory_calls);
   const auto kernel = convert_with(statements, function);
-  if (!kernel || statements.has_failed() || !(is_wanted || statements.has_opened()))
+  if (!kernel) return std::nullopt;
+  if (statements.has_failed()) {
+    obstacle = statements.obstacle();
     return std::nullopt;
-  if (holds_opaque(kernel->body)) return std::nullopt;
+  }
+  if (!is_wanted && !statements.has_opened()) return std::nullopt;
+  if (holds_opaque(kernel->body)) {
+    obstacle = Analysis(*kernel).opaque().value_or("");
+    return std::nullopt;
+  }
   return kernel->body;
 }
 
@@ -88,10 +96,12 @@ Result<Kernel> convert_kernel(const clang::FunctionDecl& function, clang::ASTCon
 }
 
 std::optional<Block> convert_opened(const clang::FunctionDecl& function, const Block& plain,
-                                    clang::ASTContext& context) {
+                                    clang::ASTContext& context, std::string& obstacle) {
   const bool is_wanted = holds_opaque(plain);
-  if (auto whole = opened_body(function, context, true, is_wanted)) return whole;
-  return opened_body(function, context, false, is_wanted);
+  if (auto whole = opened_body(function, context, true, is_wanted, obstacle)) return whole;
+  auto result = opened_body(function, context, false, is_wanted, obstacle);
+  if (result || !is_wanted) obstacle.clear();
+  return result;
 }
 
 }  // namespace regraph::source

@@ -237,6 +237,7 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
     return integer(literal->getValue() ? 1 : 0, literal->getValue() ? "true" : "false",
                    ScalarType::i32);
   }
+  if (isa<clang::CXXNullPtrLiteralExpr>(inner)) return integer(0, "nullptr", ScalarType::i64);
   if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner))
     return convert_reference(reference);
   if (const auto* pseudo = dyn_cast<clang::PseudoObjectExpr>(inner)) return convert_builtin(pseudo);

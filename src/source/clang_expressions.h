@@ -77,6 +77,8 @@ class ExpressionConverter {
   [[nodiscard]] ExprPtr convert(const clang::Expr* expr, SideEffects& effects);
   // {values}, for arrays and records; null for anything else.
   [[nodiscard]] ExprPtr convert_list(const clang::Expr* expr);
+  // The element that a pointer leads to.
+  [[nodiscard]] ExprPtr place_behind(const clang::Expr& pointer);
   // The spelling of a type as it may stand in the kernel.
   [[nodiscard]] std::string spelling_of(clang::QualType type) const;
   // Of a type that nobody wrote, as of `auto`: names that are known where it was written need not
@@ -123,6 +125,8 @@ class ExpressionConverter {
   // "operator+".
   [[nodiscard]] ExprPtr convert_operator(const clang::CXXOperatorCallExpr* op);
   [[nodiscard]] ExprPtr convert_construct(const clang::CXXConstructExpr* construct);
+  [[nodiscard]] ExprPtr hinted_place(const clang::CallExpr& call,
+                                     const clang::FunctionDecl& callee);
   // A conversion function of a scalar type as a cast; null for other methods.
   [[nodiscard]] ExprPtr convert_conversion(const clang::CXXMemberCallExpr& call);
   // A call with what is known of the function.

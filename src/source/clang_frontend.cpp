@@ -29,6 +29,24 @@ namespace {
 constexpr const char* kStubDirectory = "/regraph-stubs";
 constexpr const char* kRemovedHeader = "/regraph-stubs/texture_fetch_functions.h";
 constexpr const char* kCurandHeader = "curand_mtgp32_kernel.h";
+// What CUDA's headers declare for its own compilers alone.
+constexpr const char* kDeviceFunctionsHeader = "/regraph-stubs/regraph_device_functions.h";
+constexpr const char* kDeviceFunctions = R"(#pragma once
+#define REGRAPH_LOAD(NAME) template <typename T> __device__ T NAME(const T* place) { return *place; }
+REGRAPH_LOAD(__ldcs)
+REGRAPH_LOAD(__ldcg)
+REGRAPH_LOAD(__ldca)
+REGRAPH_LOAD(__ldlu)
+REGRAPH_LOAD(__ldcv)
+#undef REGRAPH_LOAD
+#define REGRAPH_STORE(NAME) \
+  template <typename T> __device__ void NAME(T* place, T value) { *place = value; }
+REGRAPH_STORE(__stcs)
+REGRAPH_STORE(__stcg)
+REGRAPH_STORE(__stwb)
+REGRAPH_STORE(__stwt)
+#undef REGRAPH_STORE
+)";
 
 // Keeps the first error as "file:line: message".
 class FirstError final : public clang::DiagnosticConsumer {
@@ -166,6 +184,7 @@ std::vector<std::string> arguments_for(const FrontEndConfiguration& configuratio
       // old that thrust's own launches do not parse.
       "-Xclang", "-target-sdk-version=12.3", "-w",
       "-resource-dir=" + configuration.clang_resources.string(), std::string("-I") + kStubDirectory,
+      "-include", kDeviceFunctionsHeader,
       "-I" + (configuration.cuda_root / "include" / "cccl").string()};
   const std::vector<std::string> architecture = architecture_arguments(configuration.architecture);
   arguments.insert(arguments.end(), architecture.begin(), architecture.end());
@@ -174,7 +193,8 @@ std::vector<std::string> arguments_for(const FrontEndConfiguration& configuratio
 
 std::vector<std::pair<std::string, std::string>> stubs_for(
     const FrontEndConfiguration& configuration) {
-  std::vector<std::pair<std::string, std::string>> stubs = {{kRemovedHeader, ""}};
+  std::vector<std::pair<std::string, std::string>> stubs = {
+      {kRemovedHeader, ""}, {kDeviceFunctionsHeader, kDeviceFunctions}};
   for (const auto& [name, text] : pytorch_headers())
     stubs.emplace_back(std::string(kStubDirectory) + "/" + name, text);
   std::error_code ignored;
@@ -291,10 +311,11 @@ Result<ParsedKernel> parse_on_this_stack(const std::string& source, const std::s
   Unit unit;
   unit.kernel = std::move(*converted);
   const auto* linkage = clang::dyn_cast<clang::LinkageSpecDecl>(function.getLexicalDeclContext());
+  unit.kernel.is_static = function.getStorageClass() == clang::SC_Static;
   unit.kernel.extern_c = linkage != nullptr && !linkage->hasBraces();
   unit.before = text.substr(0, extent.begin);
   unit.after = text.substr(extent.end);
-  if (auto opened = convert_opened(function, unit.kernel.body, context);
+  if (auto opened = convert_opened(function, unit.kernel.body, context, unit.not_opened);
       opened && nesting_of(*opened) <= kMostNesting) {
     unit.opened =
         std::make_shared<const OpenedBody>(OpenedBody{unit.kernel.body, std::move(*opened)});

@@ -82,10 +82,12 @@ void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
   const auto* call = dyn_cast<clang::CallExpr>(inner);
   if (call != nullptr && LibraryCalls::is_library_call(*call)) {
     take_library_call(*call, block);
+    note_obstacle(*call);
     return;
   }
   if (call != nullptr && wanted(*call) != nullptr) {
     take_call(*call, block);
+    note_obstacle(*call);
     return;
   }
   for (const clang::Stmt* child : inner->children()) {
@@ -111,6 +113,13 @@ void CallInliner::take_library_call(const clang::CallExpr& call, Block* block) {
   if (failed_) return;
   took_any_ = true;
   if (value) expressions_.set_value(&call, std::move(value));
+}
+
+void CallInliner::note_obstacle(const clang::CallExpr& call) {
+  if (!failed_ || !obstacle_.empty()) return;
+  constexpr std::size_t kLongest = 60;
+  obstacle_ = "line " + std::to_string(expressions_.line_of(call.getBeginLoc())) + ": '" +
+              expressions_.text_of(call.getSourceRange()).substr(0, kLongest) + "'";
 }
 
 void CallInliner::take_calls_in_order(const clang::InitListExpr& list, Block* block) {

@@ -78,6 +78,8 @@ class CallInliner {
   }
   // Whether something was to be taken that cannot be: then the body is of no use.
   [[nodiscard]] bool failed() const { return failed_; }
+  // The first call that could not be taken: "line 7: 'text'".
+  [[nodiscard]] const std::string& obstacle() const { return obstacle_; }
   [[nodiscard]] bool took_any() const { return took_any_; }
   // Inside a function's body, where names are looked up from elsewhere.
   [[nodiscard]] bool is_inside() const { return !active_.empty(); }
@@ -96,6 +98,7 @@ class CallInliner {
   // Writes out a call of a library (clang_library_calls.h).
   void take_library_call(const clang::CallExpr& call, Block* block);
   static LibraryCallPlace place_in(BodyConverter& bodies);
+  void note_obstacle(const clang::CallExpr& call);
   // Takes one that is wanted.
   void take_call(const clang::CallExpr& call, Block* block);
   // Values of a list are computed from left to right: what a later one does must not come before an
@@ -162,6 +165,7 @@ class CallInliner {
   const bool opens_memory_calls_;
   std::set<const clang::FunctionDecl*> active_;
   bool failed_ = false;
+  std::string obstacle_;
   bool took_any_ = false;
 };
 

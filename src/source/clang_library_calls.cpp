@@ -328,9 +328,16 @@ bool LibraryCalls::write_cub_method(const clang::CallExpr& call, clang::QualType
   std::optional<Operation> operation;
   if (name == "Sum" && call.getNumArgs() == 1) {
     operation = Operation{AssignmentOperator::add, ""};
-  } else if (name == "Reduce" && call.getNumArgs() == 2) {
+  } else if (name == "Reduce" && (call.getNumArgs() == 2 || call.getNumArgs() == 3)) {
     operation = Operation::of(*call.getArg(1), scalar);
   }
+  // The block may be smaller than the algorithm's, and says so: Reduce(value, operation, blockDim.x).
+  const bool says_threads = call.getNumArgs() == 3;
+  const auto is_extent = [](const ExprPtr& expr) {
+    const auto* builtin = as<Builtin>(expr);
+    return builtin != nullptr && builtin->name == "blockDim.x";
+  };
+  if (says_threads && !is_extent(expressions_.convert(call.getArg(2)))) return false;
   // Of arrays each thread has several.
   if (!operation || !scalar ||
       !scalar_type_of(call.getArg(0)->getType().getNonReferenceType()))
@@ -355,7 +362,11 @@ bool LibraryCalls::write_cub_method(const clang::CallExpr& call, clang::QualType
     block->push_back(barrier());
     block->push_back(assign(sum, part(integer(0))));
     const std::string warp = "other_warp_" + std::to_string(++loops_);
-    block->push_back(counted_loop(warp, integer(1), integer(warps), 1,
+    const ExprPtr count =
+        says_threads ? divide(add(cast("int", builtin("blockDim.x")), integer(kWarp - 1)),
+                              integer(kWarp))
+                     : integer(warps);
+    block->push_back(counted_loop(warp, integer(1), count, 1,
                                   {operation->combine(sum, part(variable(warp)))}));
   }
   value = sum;

@@ -49,6 +49,7 @@ class StatementConverter final : private BodyConverter {
   [[nodiscard]] bool has_opened() const { return knows_by_index_ || inliner_.took_any(); }
   // Whether a call that was to be taken could not be: then the body is of no use.
   [[nodiscard]] bool has_failed() const { return inliner_.failed(); }
+  [[nodiscard]] const std::string& obstacle() const { return inliner_.obstacle(); }
 
   [[nodiscard]] const ExpressionConverter& expressions() const { return expressions_; }
 
@@ -143,6 +144,10 @@ class StatementConverter final : private BodyConverter {
   // `whole` is target op value; null `value` is 1. Null where the IR has no form for it.
   StmtPtr assignment(const clang::Expr* whole, const clang::Expr* target, const std::string& op,
                      const clang::Expr* value, Block& block, Block& after);
+  // What functions are called for that store an element or two and do nothing else; null for
+  // others. What comes first goes to `block`.
+  StmtPtr plain_statement(const clang::CallExpr& call, const clang::FunctionDecl& callee,
+                          Block& block);
   // An assignment, ++, -- or call in statement position; null when it is something else. What it
   // does besides goes to `block`, in front, and to `after`.
   StmtPtr convert_effect(const clang::Expr* expr, Block& block, Block& after);

@@ -39,6 +39,7 @@ struct Kernel {
   std::string name;
   std::vector<KernelParameter> parameters;
   bool extern_c = false;
+  bool is_static = false;
   std::optional<int> launch_bounds_threads;  // __launch_bounds__(threads, min_blocks)
   std::optional<int> launch_bounds_min_blocks;
   Block body;
@@ -65,6 +66,8 @@ struct Unit {
   std::string after;
   // Of the kernel as it was read; of no use once it has another body.
   std::shared_ptr<const OpenedBody> opened = nullptr;
+  // What has no form even there, "line 7: 'text'", where the body holds opaque code.
+  std::string not_opened = {};
 
   // The kernel, with calls opened where that is possible.
   [[nodiscard]] Kernel opened_kernel() const {

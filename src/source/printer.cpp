@@ -61,6 +61,7 @@ class Printer {
 
   std::string kernel(const Kernel& kernel) const {
     std::string text = kernel.extern_c ? "extern \"C\" __global__ void " : "__global__ void ";
+    if (kernel.is_static) text = "static " + text;
     if (kernel.launch_bounds_threads) {
       text += "__launch_bounds__(" + std::to_string(*kernel.launch_bounds_threads);
       if (kernel.launch_bounds_min_blocks) {

@@ -9,6 +9,9 @@
 #include "rewrite/forms/selected_values.h"
 #include "source/lexer.h"
 
+#include <algorithm>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -42,9 +45,19 @@ bool mentions(std::string_view text, std::string_view name) {
   return false;
 }
 
+// Whether the grid is written in the block's extents along y or z: then they are not for a step to
+// change that takes the kernel to know nothing of them.
+bool counts_by_other_axes(const Launch& launch) {
+  return std::any_of(launch.grid.begin(), launch.grid.end(), [](const IntegerExpression& extent) {
+    const std::set<std::string> symbols = extent.symbols();
+    return symbols.contains("by") || symbols.contains("bz");
+  });
+}
+
 Status require_transparent(const source::Unit& unit, const source::Analysis& analysis) {
   if (const auto opaque = analysis.opaque()) {
-    return refuse("the kernel holds code the rewriter has no form for, " + *opaque);
+    const std::string& what = unit.not_opened.empty() ? *opaque : unit.not_opened;
+    return refuse("the kernel holds code the rewriter has no form for, " + what);
   }
   if (!analysis.calls_with_threads().empty()) {
     return refuse("the kernel calls '" + *analysis.calls_with_threads().begin() +
@@ -68,7 +81,8 @@ const PlainForm& KernelAnalysis::plain() const {
   if (!plain_) {
     Kernel opened = state_.unit.opened_kernel();
     if (const auto only = launch(); only && !(*only)->block_follows_sizes()) {
-      opened.body = without_unit_axes(opened.body, (*only)->block);
+      if (!counts_by_other_axes(**only))
+        opened.body = without_unit_axes(opened.body, (*only)->block);
       opened.body = with_named_block_extents(opened.body, (*only)->block);
     }
     plain_.emplace(plain_form(opened, {problem_.assume.noalias, problem_.check.benign_races,
