@@ -252,8 +252,7 @@ bool Analysis::is_made_of_sizes(const std::string& name) const {
   if (parameters_.contains(name) && symbol(name)) return true;
   const ExprPtr value = definition(name);
   if (!value) return false;
-  if (const auto known = known_sizes_.find(name); known != known_sizes_.end())
-    return known->second;
+  if (const auto known = known_sizes_.find(name); known != known_sizes_.end()) return known->second;
   if (depth_ >= kMostDefinitions) return false;
   ++depth_;
   const bool result = is_made_of_sizes(value);

@@ -250,8 +250,8 @@ ExprPtr zero_of(ScalarType type) {
     case ScalarType::f16:
     case ScalarType::bf16: {
       // Not (__half)0.0f, which is converted where it runs.
-      auto zero = std::make_shared<InitializerList>(std::string(cuda_name(type)),
-                                                    std::vector<ExprPtr>());
+      auto zero =
+          std::make_shared<InitializerList>(std::string(cuda_name(type)), std::vector<ExprPtr>());
       zero->type = type;
       return zero;
     }
@@ -286,9 +286,9 @@ ExprPtr zero_value(const std::string& type, std::optional<ScalarType> scalar) {
   if (type.size() < 2 || type.back() < '2' || type.back() > '4') return nullptr;
   const auto component = scalar_type_from_cuda_name(type.substr(0, type.size() - 1));
   if (!component) return nullptr;
-  return call(maker_of(type, *component),
-              std::vector<ExprPtr>(static_cast<std::size_t>(type.back() - '0'),
-                                   zero_of(*component)));
+  return call(
+      maker_of(type, *component),
+      std::vector<ExprPtr>(static_cast<std::size_t>(type.back() - '0'), zero_of(*component)));
 }
 
 }  // namespace regraph::source

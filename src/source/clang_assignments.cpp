@@ -111,7 +111,8 @@ StmtPtr StatementConverter::plain_statement(const clang::CallExpr& call,
   const auto* name = callee.getIdentifier();
   if (name == nullptr) return nullptr;
   const std::string_view word(name->getName().data(), name->getName().size());
-  constexpr auto kStores = std::to_array<std::string_view>({"__stcs", "__stcg", "__stwb", "__stwt"});
+  constexpr auto kStores =
+      std::to_array<std::string_view>({"__stcs", "__stcg", "__stwb", "__stwt"});
   if (std::ranges::find(kStores, word) != kStores.end() && call.getNumArgs() == 2 &&
       !has_effects(*call.getArg(0)) && !has_effects(*call.getArg(1))) {
     take_calls(call.getArg(1), &block);
@@ -127,16 +128,14 @@ StmtPtr StatementConverter::plain_statement(const clang::CallExpr& call,
     const std::string prefix = word == "__sincosf" ? "__" : "";
     take_calls(call.getArg(0), &block);
     const auto scalar = scalar_type_of(callee.getParamDecl(0)->getType());
-    const std::string angle =
-        declare_result("angle", callee.getParamDecl(0)->getType(),
-                       expressions_.convert(call.getArg(0)), true, block);
+    const std::string angle = declare_result("angle", callee.getParamDecl(0)->getType(),
+                                             expressions_.convert(call.getArg(0)), true, block);
     const auto of_angle = [&](const char* function) {
       return with_type(source::call(prefix + function + suffix, {variable(angle, scalar)}), scalar);
     };
-    block.push_back(
-        at(call.getBeginLoc(),
-           std::make_shared<Assignment>(expressions_.place_behind(*call.getArg(1)),
-                                        AssignmentOperator::assign, of_angle("sin"))));
+    block.push_back(at(call.getBeginLoc(),
+                       std::make_shared<Assignment>(expressions_.place_behind(*call.getArg(1)),
+                                                    AssignmentOperator::assign, of_angle("sin"))));
     return at(call.getBeginLoc(),
               std::make_shared<Assignment>(expressions_.place_behind(*call.getArg(2)),
                                            AssignmentOperator::assign, of_angle("cos")));

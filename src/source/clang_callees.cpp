@@ -94,8 +94,7 @@ const clang::FunctionDecl* called_function(const clang::CallExpr& call,
   if (callee->isValueDependent() || isa<clang::CXXPseudoDestructorExpr>(callee)) return nullptr;
   clang::Expr::EvalResult result;
   if (callee->EvaluateAsRValue(result, context) && result.Val.isLValue()) {
-    const auto* declaration =
-        result.Val.getLValueBase().dyn_cast<const clang::ValueDecl*>();
+    const auto* declaration = result.Val.getLValueBase().dyn_cast<const clang::ValueDecl*>();
     if (declaration != nullptr) return dyn_cast<clang::FunctionDecl>(declaration);
   }
   const auto* element = dyn_cast<clang::ArraySubscriptExpr>(callee->IgnoreParenImpCasts());
@@ -119,11 +118,11 @@ const clang::FunctionDecl* called_function(const clang::CallExpr& call,
 
 bool is_pure_assembler(const clang::AsmStmt& statement) {
   constexpr auto kPure = std::to_array<std::string_view>(
-      {"abs",  "add",  "and",  "bfe",  "bfi",  "bfind", "brev",  "clz",   "cnot", "copysign", "cos",
-       "cvt",  "div",  "dp2a", "dp4a", "ex2",  "fma",   "fns",   "lg2",   "lop3", "mad",      "max",
-       "min",  "mov",  "mul",  "mul24", "mad24", "neg", "not",   "or",    "popc", "prmt",     "rcp",
-       "rem",  "rsqrt", "sad", "selp", "set",  "setp",  "shf",   "shl",   "shr",  "sin",      "slct",
-       "sqrt", "sub",  "tanh", "testp", "xor"});
+      {"abs",  "add",  "and", "bfe",  "bfi",   "bfind", "brev",  "clz",   "cnot", "copysign",
+       "cos",  "cvt",  "div", "dp2a", "dp4a",  "ex2",   "fma",   "fns",   "lg2",  "lop3",
+       "mad",  "max",  "min", "mov",  "mul",   "mul24", "mad24", "neg",   "not",  "or",
+       "popc", "prmt", "rcp", "rem",  "rsqrt", "sad",   "selp",  "set",   "setp", "shf",
+       "shl",  "shr",  "sin", "slct", "sqrt",  "sub",   "tanh",  "testp", "xor"});
   const auto* gnu = dyn_cast<clang::GCCAsmStmt>(&statement);
   if (gnu == nullptr || gnu->getNumClobbers() > 0) return false;
   const std::string written = gnu->getAsmString()->getString().str();
@@ -242,9 +241,10 @@ void CalleeEffects::look_at_call(const clang::CallExpr& call, Deeds& deeds) {
 void CalleeEffects::look_at(const clang::Stmt* node, Deeds& deeds) {
   if (node == nullptr || deeds.anything) return;
   const auto* assembler = dyn_cast<clang::AsmStmt>(node);
-  if ((assembler != nullptr && !is_pure_assembler(*assembler)) || isa<clang::LambdaExpr>(node) || isa<clang::CXXNewExpr>(node) ||
-      isa<clang::CXXDeleteExpr>(node) || isa<clang::AtomicExpr>(node) ||
-      isa<clang::PseudoObjectExpr>(node) || isa<clang::StmtExpr>(node)) {
+  if ((assembler != nullptr && !is_pure_assembler(*assembler)) || isa<clang::LambdaExpr>(node) ||
+      isa<clang::CXXNewExpr>(node) || isa<clang::CXXDeleteExpr>(node) ||
+      isa<clang::AtomicExpr>(node) || isa<clang::PseudoObjectExpr>(node) ||
+      isa<clang::StmtExpr>(node)) {
     deeds.anything = true;
     return;
   }

@@ -12,8 +12,8 @@
 
 namespace regraph::source {
 
-// The function that is called: also through a constant that is its address, or an element of a table
-// of such (`const op_t ops[2] = {sq, cube}; ops[1](x)`). Null where that is not known.
+// The function that is called: also through a constant that is its address, or an element of a
+// table of such (`const op_t ops[2] = {sq, cube}; ops[1](x)`). Null where that is not known.
 [[nodiscard]] const clang::FunctionDecl* called_function(const clang::CallExpr& call,
                                                          const clang::ASTContext& context);
 

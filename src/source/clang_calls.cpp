@@ -76,8 +76,7 @@ ExprPtr ExpressionConverter::place_behind(const clang::Expr& pointer) {
   if (sum != nullptr && sum->getOpcode() == clang::BO_Add &&
       sum->getLHS()->getType()->isPointerType()) {
     const ExprPtr base = convert(sum->getLHS());
-    return typed(plain_subscript(base, convert(sum->getRHS())),
-                 inner->getType()->getPointeeType());
+    return typed(plain_subscript(base, convert(sum->getRHS())), inner->getType()->getPointeeType());
   }
   return typed(plain_subscript(convert(inner), integer(0)), inner->getType()->getPointeeType());
 }

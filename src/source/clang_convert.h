@@ -19,10 +19,10 @@ namespace regraph::source {
                                             clang::ASTContext& context, bool takes_apart);
 
 // The kernel's body with the functions that it calls in the place of their calls
-// (clang_inline.h), and with what the IR has no node for said in other words: other code, of the same
-// meaning. `plain`: the body as convert_kernel made it. Nothing where there is nothing to open and
-// nothing opaque in `plain`, or where something has no form: of what is opaque in `plain`, `obstacle` is
-// that, "line 7: 'text'".
+// (clang_inline.h), and with what the IR has no node for said in other words: other code, of the
+// same meaning. `plain`: the body as convert_kernel made it. Nothing where there is nothing to open
+// and nothing opaque in `plain`, or where something has no form: of what is opaque in `plain`,
+// `obstacle` is that, "line 7: 'text'".
 [[nodiscard]] std::optional<Block> convert_opened(const clang::FunctionDecl& function,
                                                   const Block& plain, clang::ASTContext& context,
                                                   std::string& obstacle);

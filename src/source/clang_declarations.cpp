@@ -60,8 +60,9 @@ std::optional<std::string> StatementConverter::declare_field(const clang::VarDec
 
 std::string StatementConverter::declare_shared(const std::string& stem, clang::QualType type,
                                                std::int64_t extent) {
-  Variable variable = local_variable(unique_name(stem, "#" + std::to_string(declared_.size())),
-                                     expressions_.spelling_of(type), scalar_type_of(type), {extent});
+  Variable variable =
+      local_variable(unique_name(stem, "#" + std::to_string(declared_.size())),
+                     expressions_.spelling_of(type), scalar_type_of(type), {extent});
   variable.storage = Storage::shared;
   const std::string name = variable.name;
   shared_.push_back(source::declare(std::move(variable), nullptr));
@@ -212,9 +213,9 @@ StmtPtr StatementConverter::convert_value(const clang::VarDecl* declaration, cla
   if (declaration->hasInit()) {
     const clang::Expr* init = declaration->getInit();
     const auto* construct = dyn_cast<clang::CXXConstructExpr>(init->IgnoreImplicit());
-    const bool is_default = construct != nullptr && construct->getNumArgs() == 0 &&
-                            !(construct->requiresZeroInitialization() ||
-                              construct->isListInitialization());
+    const bool is_default =
+        construct != nullptr && construct->getNumArgs() == 0 &&
+        !(construct->requiresZeroInitialization() || construct->isListInitialization());
     if (isa<clang::InitListExpr>(init->IgnoreParenImpCasts())) {
       take_calls(init, &block);
       value = has_effects(*init) ? nullptr : expressions_.convert_list(init);

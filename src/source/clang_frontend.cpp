@@ -330,11 +330,10 @@ Result<ParsedKernel> parse_kernel(const std::string& source, const std::string& 
                                   const std::string& kernel,
                                   const FrontEndConfiguration& configuration) {
   Result<ParsedKernel> result = fail(ErrorCode::parse, file_name + ": not read");
-  run_on_large_stack(
-      kStackBytes, [&] {
-        result = without_missing_operands(
-            [&] { return parse_on_this_stack(source, file_name, kernel, configuration); });
-      });
+  run_on_large_stack(kStackBytes, [&] {
+    result = without_missing_operands(
+        [&] { return parse_on_this_stack(source, file_name, kernel, configuration); });
+  });
   return result;
 }
 

@@ -87,8 +87,8 @@ ExprPtr unsigned_number(std::int64_t value) {
 
 // The thread's number in its block, x running fastest.
 ExprPtr rank_in_block() {
-  const ExprPtr planes = add(builtin("threadIdx.y"),
-                             multiply(builtin("blockDim.y"), builtin("threadIdx.z")));
+  const ExprPtr planes =
+      add(builtin("threadIdx.y"), multiply(builtin("blockDim.y"), builtin("threadIdx.z")));
   return add(builtin("threadIdx.x"), multiply(builtin("blockDim.x"), planes));
 }
 
@@ -257,16 +257,15 @@ bool LibraryCalls::write_out(const clang::CallExpr& call, Block* block, ExprPtr&
                : write_cub_method(call, object->getType(), block, value);
   }
   const std::string_view name = word_of(*callee);
-  if (name == "sync" && call.getNumArgs() == 1)
-    return write_sync(call.getArg(0)->getType(), block);
+  if (name == "sync" && call.getNumArgs() == 1) return write_sync(call.getArg(0)->getType(), block);
   const bool is_reduction = name == "reduce" && call.getNumArgs() == 3;
   const Group group = is_reduction ? group_of(call.getArg(0)->getType()) : Group{};
   if (group.kind != GroupKind::tile || block == nullptr) return false;
   const clang::QualType type = call.getType().getCanonicalType().getUnqualifiedType();
   const auto operation = Operation::of(*call.getArg(2), scalar_type_of(type));
   if (!operation) return false;
-  const std::string total = place_.declare_result(
-      "total", type, expressions_.convert(call.getArg(1)), false, *block);
+  const std::string total =
+      place_.declare_result("total", type, expressions_.convert(call.getArg(1)), false, *block);
   reduce_warp(total, type, *operation, group.threads, "__shfl_xor_sync", *block);
   value = variable(total, scalar_type_of(type));
   return true;
@@ -284,11 +283,10 @@ bool LibraryCalls::write_group_method(const clang::CallExpr& call, clang::QualTy
     value = divide(rank_in_block(), integer(group.threads));
   } else if (is_tile && name == "meta_group_size") {
     value = divide(add(threads_of_block(), integer(group.threads - 1)), integer(group.threads));
-  } else if (is_tile && (name == "shfl" || name == "shfl_down" || name == "shfl_up" ||
-                         name == "shfl_xor") &&
+  } else if (is_tile &&
+             (name == "shfl" || name == "shfl_down" || name == "shfl_up" || name == "shfl_xor") &&
              call.getNumArgs() == 2) {
-    std::vector<ExprPtr> arguments = {lanes_of(group.threads),
-                                      expressions_.convert(call.getArg(0)),
+    std::vector<ExprPtr> arguments = {lanes_of(group.threads), expressions_.convert(call.getArg(0)),
                                       expressions_.convert(call.getArg(1))};
     if (group.threads < kWarp) arguments.push_back(integer(group.threads));
     value = source::call("__" + std::string(name) + "_sync", std::move(arguments));
@@ -331,7 +329,8 @@ bool LibraryCalls::write_cub_method(const clang::CallExpr& call, clang::QualType
   } else if (name == "Reduce" && (call.getNumArgs() == 2 || call.getNumArgs() == 3)) {
     operation = Operation::of(*call.getArg(1), scalar);
   }
-  // The block may be smaller than the algorithm's, and says so: Reduce(value, operation, blockDim.x).
+  // The block may be smaller than the algorithm's, and says so: Reduce(value, operation,
+  // blockDim.x).
   const bool says_threads = call.getNumArgs() == 3;
   const auto is_extent = [](const ExprPtr& expr) {
     const auto* builtin = as<Builtin>(expr);
@@ -339,8 +338,7 @@ bool LibraryCalls::write_cub_method(const clang::CallExpr& call, clang::QualType
   };
   if (says_threads && !is_extent(expressions_.convert(call.getArg(2)))) return false;
   // Of arrays each thread has several.
-  if (!operation || !scalar ||
-      !scalar_type_of(call.getArg(0)->getType().getNonReferenceType()))
+  if (!operation || !scalar || !scalar_type_of(call.getArg(0)->getType().getNonReferenceType()))
     return false;
   const bool is_block = word_of(*record) == "BlockReduce";
   const bool is_flat = !is_block || (template_number(*record, 3).value_or(1) == 1 &&
@@ -363,11 +361,11 @@ bool LibraryCalls::write_cub_method(const clang::CallExpr& call, clang::QualType
     block->push_back(assign(sum, part(integer(0))));
     const std::string warp = "other_warp_" + std::to_string(++loops_);
     const ExprPtr count =
-        says_threads ? divide(add(cast("int", builtin("blockDim.x")), integer(kWarp - 1)),
-                              integer(kWarp))
-                     : integer(warps);
-    block->push_back(counted_loop(warp, integer(1), count, 1,
-                                  {operation->combine(sum, part(variable(warp)))}));
+        says_threads
+            ? divide(add(cast("int", builtin("blockDim.x")), integer(kWarp - 1)), integer(kWarp))
+            : integer(warps);
+    block->push_back(
+        counted_loop(warp, integer(1), count, 1, {operation->combine(sum, part(variable(warp)))}));
   }
   value = sum;
   return true;
@@ -382,11 +380,10 @@ void LibraryCalls::reduce_warp(const std::string& total, clang::QualType type,
   std::vector<ExprPtr> arguments = {lanes_of(threads), own, variable(offset)};
   if (threads < kWarp) arguments.push_back(integer(threads));
   const ExprPtr other = with_type(source::call(shuffle, std::move(arguments)), scalar);
-  block.push_back(loop(
-      declare_integer(offset, integer(threads / 2), false),
-      binary(BinaryOperator::greater, variable(offset), integer(0)),
-      assign(variable(offset), AssignmentOperator::divide, integer(2)),
-      {operation.combine(own, other)}, kUnrollFully));
+  block.push_back(loop(declare_integer(offset, integer(threads / 2), false),
+                       binary(BinaryOperator::greater, variable(offset), integer(0)),
+                       assign(variable(offset), AssignmentOperator::divide, integer(2)),
+                       {operation.combine(own, other)}, kUnrollFully));
 }
 
 }  // namespace regraph::source

@@ -6,9 +6,9 @@
 //                                            for (d = 16; d > 0; d /= 2) s += __shfl_xor_sync(.., s, d);
 //   s = BlockReduce(storage).Sum(s)          the warps' sums, through shared memory added up by all
 //
-// Groups are known by their types alone (a tile's size is part of it), so variables that are groups,
-// and cub's storage, need no form. What is not known here stays a call, and the body that it is in is
-// not opened.
+// Groups are known by their types alone (a tile's size is part of it), so variables that are
+// groups, and cub's storage, need no form. What is not known here stays a call, and the body that
+// it is in is not opened.
 #pragma once
 
 #include "source/clang_expressions.h"
@@ -22,8 +22,8 @@
 
 namespace regraph::source {
 
-// Whether the type, or what it refers to or is an array of, is a group of threads or a cub algorithm
-// or its storage: nothing that is read or written.
+// Whether the type, or what it refers to or is an array of, is a group of threads or a cub
+// algorithm or its storage: nothing that is read or written.
 [[nodiscard]] bool is_library_object(clang::QualType type);
 
 // `block.thread_index().x` and its like as the built-in variable; null for other members.

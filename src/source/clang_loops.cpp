@@ -154,9 +154,8 @@ StmtPtr StatementConverter::convert_countdown(const clang::ForStmt* loop, int un
   const std::string count = declare_result(stem + "_count", type, std::move(first), true, before);
   const std::string step = unique_name(stem + "_step", "of a loop");
   Block body;
-  declare(*counter,
-          subtract(subtract(variable(count, scalar), integer(1)), variable(step, scalar)), true,
-          body);
+  declare(*counter, subtract(subtract(variable(count, scalar), integer(1)), variable(step, scalar)),
+          true, body);
   const Block repeated = convert_block(loop->getBody());
   body.insert(body.end(), repeated.begin(), repeated.end());
   auto upwards = std::make_shared<ForLoop>(

@@ -21,9 +21,9 @@ struct SwitchArm {
   std::vector<const clang::Stmt*> body;
 
   [[nodiscard]] bool leaves() const {
-    return !body.empty() && (isa<clang::BreakStmt>(body.back()) ||
-                             isa<clang::ReturnStmt>(body.back()) ||
-                             isa<clang::ContinueStmt>(body.back()));
+    return !body.empty() &&
+           (isa<clang::BreakStmt>(body.back()) || isa<clang::ReturnStmt>(body.back()) ||
+            isa<clang::ContinueStmt>(body.back()));
   }
 };
 
@@ -100,9 +100,9 @@ StmtPtr StatementConverter::convert_switch(const clang::SwitchStmt* choice, Bloc
   if (choice->getCond()->IgnoreParenImpCasts()->getType()->isEnumeralType())
     selector = cast(expressions_.spelling_of(type.getCanonicalType()), std::move(selector));
   if (!is<VariableReference>(selector) && !is<IntegerLiteral>(selector)) {
-    selector = variable(declare_result("selector", type.getCanonicalType(), std::move(selector),
-                                       true, before),
-                        scalar_type_of(type));
+    selector = variable(
+        declare_result("selector", type.getCanonicalType(), std::move(selector), true, before),
+        scalar_type_of(type));
   }
   const auto body_from = [&](std::size_t first) {
     Block body;

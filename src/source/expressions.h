@@ -1,5 +1,5 @@
-// Expressions of the kernel IR, one class a kind. Nodes are immutable once they are in an ExprPtr, and
-// none is made of a null operand (missing_operand.h).
+// Expressions of the kernel IR, one class a kind. Nodes are immutable once they are in an ExprPtr,
+// and none is made of a null operand (missing_operand.h).
 #pragma once
 
 #include "kernel/scalar_type.h"
@@ -150,9 +150,7 @@ struct Call final : Expr {
 struct Cast final : Expr {
   static constexpr ExprKind kKind = ExprKind::cast;
   Cast(std::string to, ExprPtr inner, ScalarHint scalar)
-      : Expr(kKind, scalar),
-        target(std::move(to)),
-        operand(required(std::move(inner), "a cast")) {}
+      : Expr(kKind, scalar), target(std::move(to)), operand(required(std::move(inner), "a cast")) {}
   std::string target;  // spelling of the type
   ExprPtr operand;
 };
@@ -161,9 +159,7 @@ struct Cast final : Expr {
 struct Member final : Expr {
   static constexpr ExprKind kKind = ExprKind::member;
   Member(ExprPtr of, std::string member, ScalarHint scalar)
-      : Expr(kKind, scalar),
-        object(required(std::move(of), "a member")),
-        name(std::move(member)) {}
+      : Expr(kKind, scalar), object(required(std::move(of), "a member")), name(std::move(member)) {}
   ExprPtr object;
   std::string name;
 };

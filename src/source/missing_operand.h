@@ -1,9 +1,9 @@
 // No node of the IR is built of an operand that is none.
 //
-// Null pointers to nodes mean "there is none" where they are optional (a declaration's initial value),
-// and a function that finds nothing returns one. Whoever builds a node of such an answer without a look
-// has made a mistake; instead of a tree that some later visitor falls over, it gets an exception, which
-// the rooms that build kernels turn into an error at their border:
+// Null pointers to nodes mean "there is none" where they are optional (a declaration's initial
+// value), and a function that finds nothing returns one. Whoever builds a node of such an answer
+// without a look has made a mistake; instead of a tree that some later visitor falls over, it gets
+// an exception, which the rooms that build kernels turn into an error at their border:
 //
 //   return without_missing_operands([&] { return step.apply(kernel, parameters); });
 #pragma once

@@ -1,5 +1,5 @@
-// Statements of the kernel IR, one class a kind. Nodes are immutable once they are in a StmtPtr, and none
-// is made of a null operand that is not optional (missing_operand.h).
+// Statements of the kernel IR, one class a kind. Nodes are immutable once they are in a StmtPtr,
+// and none is made of a null operand that is not optional (missing_operand.h).
 #pragma once
 
 #include "source/expressions.h"
@@ -158,8 +158,7 @@ struct Barrier final : Stmt {
 // { body }
 struct Scope final : Stmt {
   static constexpr StmtKind kKind = StmtKind::scope;
-  explicit Scope(Block inner)
-      : Stmt(kKind), body(all_required(std::move(inner), "a scope")) {}
+  explicit Scope(Block inner) : Stmt(kKind), body(all_required(std::move(inner), "a scope")) {}
   Block body;
 };
 

@@ -92,23 +92,25 @@ class Maker {
   std::string element(const std::string& index) {
     switch (below(6)) {
       case 0:  // implicit conversions
-        return fmt::format("{} v = in[{}]; v += ({})other[{}]; out[{}] = v;\n", wide(), index, wide(),
-                           index, index);
+        return fmt::format("{} v = in[{}]; v += ({})other[{}]; out[{}] = v;\n", wide(), index,
+                           wide(), index, index);
       case 1:
         return fmt::format("{0} v = in[{1}]; if (v < ({0})0.0f) v = -v; out[{1}] = v;\n", type(),
                            index);
       case 2:
-        return fmt::format("out[{0}] = {1}; if (in[{0}] > ({2})1.0f) out[{0}] = other[{0}];\n", index,
-                           stored(value(index)), type());
+        return fmt::format("out[{0}] = {1}; if (in[{0}] > ({2})1.0f) out[{0}] = other[{0}];\n",
+                           index, stored(value(index)), type());
       case 3:
         return fmt::format(
-            "{0} s{{}}; for (int j = 0; j < 4; ++j) {{ s += ({0})in[{1}] * ({0})(j + 1); }} out[{1}] "
+            "{0} s{{}}; for (int j = 0; j < 4; ++j) {{ s += ({0})in[{1}] * ({0})(j + 1); }} "
+            "out[{1}] "
             "= {2};\n",
             wide(), index, stored("s"));
       case 4:
-        return fmt::format("switch (m % 3) {{ case 0: out[{0}] = in[{0}]; break; default: out[{0}] = "
-                           "{1}; }}\n",
-                           index, stored(value(index)));
+        return fmt::format(
+            "switch (m % 3) {{ case 0: out[{0}] = in[{0}]; break; default: out[{0}] = "
+            "{1}; }}\n",
+            index, stored(value(index)));
       default:
         return fmt::format("out[{}] = {};\n", index, stored(value(index)));
     }
@@ -124,22 +126,25 @@ class Maker {
         result += fmt::format("  if ({}) {}\n", guard, fill);
         break;
       case 1:
-        result += fmt::format("  if ({}) {} else tile[threadIdx.x] = ({})0.0f;\n", guard, fill, type());
+        result +=
+            fmt::format("  if ({}) {} else tile[threadIdx.x] = ({})0.0f;\n", guard, fill, type());
         break;
       case 2:
-        result += fmt::format("  tile[threadIdx.x] = {0} ? in[{1}] : ({2})0.0f;\n", guard, index, type());
+        result +=
+            fmt::format("  tile[threadIdx.x] = {0} ? in[{1}] : ({2})0.0f;\n", guard, index, type());
         break;
       default:
-        result += fmt::format("  {} v = ({})0.0f; if ({}) v = in[{}]; tile[threadIdx.x] = v;\n", type(),
-                              type(), guard, index);
+        result += fmt::format("  {} v = ({})0.0f; if ({}) v = in[{}]; tile[threadIdx.x] = v;\n",
+                              type(), type(), guard, index);
     }
     result += "  __syncthreads();\n";
     // Of a partner whose element is one whenever the thread's own is.
-    const std::string from = chance(2) ? "threadIdx.x & ~1" : "threadIdx.x > 0 ? threadIdx.x - 1 : 0";
-    result += fmt::format("  if ({}) out[{}] = {};\n", guard, index,
-                          chance(2) ? fmt::format("tile[{}]", from)
-                                    : stored(fmt::format("({0})tile[{1}] + ({0})other[{2}]", wide(), from,
-                                                         index)));
+    const std::string from =
+        chance(2) ? "threadIdx.x & ~1" : "threadIdx.x > 0 ? threadIdx.x - 1 : 0";
+    result += fmt::format(
+        "  if ({}) out[{}] = {};\n", guard, index,
+        chance(2) ? fmt::format("tile[{}]", from)
+                  : stored(fmt::format("({0})tile[{1}] + ({0})other[{2}]", wide(), from, index)));
     return result;
   }
 
@@ -182,9 +187,10 @@ class Maker {
         std::string result = fmt::format("  {} sum = ({})0.0f;\n", wide(), wide());
         result += "  for (int c = threadIdx.x; c < m; c += blockDim.x) {\n    sum += " +
                   value("blockIdx.x * m + c") + ";\n  }\n" + block_sum("sum");
-        result += "  for (int c = threadIdx.x; c < m; c += blockDim.x) {\n    out[blockIdx.x * m + c] "
-                  "= " +
-                  stored(value("blockIdx.x * m + c") + " + sum") + ";\n  }\n";
+        result +=
+            "  for (int c = threadIdx.x; c < m; c += blockDim.x) {\n    out[blockIdx.x * m + c] "
+            "= " +
+            stored(value("blockIdx.x * m + c") + " + sum") + ";\n  }\n";
         return result;
       }
       case Shape::row_of_thread: {
@@ -213,7 +219,8 @@ class Maker {
           return result +
                  fmt::format(
                      "  if (x > 0 && x < m - 1 && y < n) {{\n    {0} s = ({0})in[y * m + x - 1] + "
-                     "({0})in[y * m + x] + ({0})in[y * m + x + 1];\n    out[y * m + x] = {1};\n  }}\n",
+                     "({0})in[y * m + x] + ({0})in[y * m + x + 1];\n    out[y * m + x] = {1};\n  "
+                     "}}\n",
                      wide(), stored("s"));
         }
         return result + "  if (x < m && y < n) {\n    " + element("y * m + x") + "  }\n";
@@ -239,13 +246,16 @@ class Maker {
       shape = "[n, m]";
       sizes = "{n: 2048, m: 2048}";
       tests = "[{n: 33, m: 70}, {n: 64, m: 64}, {n: 2, m: 5}]";
-      launch = fmt::format("{{block: [{}, 4], grid: [\"cdiv(m, bx)\", \"cdiv(n, by)\"]}}", threads_ / 4);
+      launch =
+          fmt::format("{{block: [{}, 4], grid: [\"cdiv(m, bx)\", \"cdiv(n, by)\"]}}", threads_ / 4);
     }
     // Small integers: sums of them are exact in all types.
     const std::string init = "\"int(0, 2)\"";
     return fmt::format(
-        "sizes: {}\nargs:\n  out: {{dir: inout, shape: {}, init: {}}}\n  in: {{dir: in, shape: {}, init: "
-        "{}}}\n  other: {{dir: in, shape: {}, init: {}}}\nlaunch: {}\ntests: {}\nassume: {{noalias: "
+        "sizes: {}\nargs:\n  out: {{dir: inout, shape: {}, init: {}}}\n  in: {{dir: in, shape: {}, "
+        "init: "
+        "{}}}\n  other: {{dir: in, shape: {}, init: {}}}\nlaunch: {}\ntests: {}\nassume: "
+        "{{noalias: "
         "true, reassociate: {}}}\n",
         sizes, shape, init, shape, init, shape, init, launch, tests, chance(4) ? "false" : "true");
   }

@@ -1,6 +1,7 @@
-// Kernels made by lot (element types x statements x launches) through the front end and the built-in
-// steps: what is proposed applies, what applies compiles and computes the same, and no step builds
-// what cannot be. PROGRAM [SECONDS [SEED]]; REGRAPH_FUZZ_KERNEL=1 prints the first kernel alone.
+// Kernels made by lot (element types x statements x launches) through the front end and the
+// built-in steps: what is proposed applies, what applies compiles and computes the same, and no
+// step builds what cannot be. PROGRAM [SECONDS [SEED]]; REGRAPH_FUZZ_KERNEL=1 prints the first
+// kernel alone.
 #include "fuzz/mutate.h"
 #include "fuzz/random_kernel.h"
 #include "rewrite/kernel_case.h"

@@ -1,5 +1,5 @@
-// Kernels as production code writes them: half types, blocks that work together on a row by shuffles,
-// cooperative groups and cub.
+// Kernels as production code writes them: half types, blocks that work together on a row by
+// shuffles, cooperative groups and cub.
 #include "rewrite/sample_kernels.h"
 
 namespace regraph::test {

@@ -91,7 +91,8 @@ Result<std::unique_ptr<KernelCase>> sum_of_rows(const std::string& exchange) {
       "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n  float s = 0.0f;\n"
       "  for (int i = threadIdx.x; i < n; i += blockDim.x) s += x[blockIdx.x * n + i];\n" +
           exchange + "}",
-      "sizes: {rows: 64, n: 512}\nargs: {y: {dir: inout, shape: [rows, 128]}, x: {dir: in, shape: [rows, "
+      "sizes: {rows: 64, n: 512}\nargs: {y: {dir: inout, shape: [rows, 128]}, x: {dir: in, shape: "
+      "[rows, "
       "n]}}\nlaunch: {block: 128, grid: rows}\ntests: [{rows: 3, n: 300}, {rows: 1, n: 31}]\n");
 }
 

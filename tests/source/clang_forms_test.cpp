@@ -323,11 +323,10 @@ TEST(ClangForms, WhatIsOpaqueIsSaidInOtherWords) {
   EXPECT_EQ(opened_body("if (n < 2) goto end; a[0] = 1.0f; end: return;", ""),
             "if (n < 2) {\n  return;\n}\na[0] = 1.0f;\n");
   // A break that leaves from inside, a label inside a block, a counter that the body changes.
-  for (const char* body :
-       {"switch (n) { case 1: if (a[0] > 1.0f) break; a[0] = 1.0f; }",
-        "switch (n) { case 1: { case 2: a[0] = 1.0f; } }",
-        "for (unsigned i = n; i-- > 0;) { a[i] = 1.0f; --i; }",
-        "again: a[0] += 1.0f; if (a[0] < n) goto again;"}) {
+  for (const char* body : {"switch (n) { case 1: if (a[0] > 1.0f) break; a[0] = 1.0f; }",
+                           "switch (n) { case 1: { case 2: a[0] = 1.0f; } }",
+                           "for (unsigned i = n; i-- > 0;) { a[i] = 1.0f; --i; }",
+                           "again: a[0] += 1.0f; if (a[0] < n) goto again;"}) {
     EXPECT_EQ(opened_body(body, ""), "") << body;
   }
 }
@@ -352,9 +351,8 @@ TEST(ClangForms, FunctionsAreFoundByConstantsAndTables) {
 
 TEST(ClangForms, AssemblerThatOnlyComputesIsPure) {
   const auto effect_of = [](const std::string& assembler) {
-    const Unit unit =
-        unit_of("__device__ float f(float x) { float y; " + assembler +
-                " return y; }\n__global__ void k(float* a) { a[0] = f(a[1]); }");
+    const Unit unit = unit_of("__device__ float f(float x) { float y; " + assembler +
+                              " return y; }\n__global__ void k(float* a) { a[0] = f(a[1]); }");
     CallEffect effect = CallEffect::by_name;
     walk_expressions(unit.kernel.body, [&](const Expr& expr) {
       if (const auto* call = as<Call>(expr)) effect = call->effect;
@@ -363,9 +361,10 @@ TEST(ClangForms, AssemblerThatOnlyComputesIsPure) {
   };
   EXPECT_EQ(effect_of("asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));"),
             CallEffect::pure);
-  EXPECT_EQ(effect_of("asm volatile(\"{ .reg .f32 t; mul.f32 t, %1, %1; rcp.approx.f32 %0, t; }\" : "
-                      "\"=f\"(y) : \"f\"(x));"),
-            CallEffect::pure);
+  EXPECT_EQ(
+      effect_of("asm volatile(\"{ .reg .f32 t; mul.f32 t, %1, %1; rcp.approx.f32 %0, t; }\" : "
+                "\"=f\"(y) : \"f\"(x));"),
+      CallEffect::pure);
   for (const char* other :
        {"asm volatile(\"mov.u32 %0, %%clock;\" : \"=f\"(y));",
         "asm volatile(\"bar.sync 0; mov.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x));",

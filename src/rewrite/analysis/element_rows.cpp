@@ -107,8 +107,8 @@ class RowFinder {
 
   bool is_suitable(const std::string& buffer) const {
     const source::KernelParameter* parameter = kernel_.parameter(buffer);
-    return parameter->scalar &&
-           parameter->type.find("volatile") == std::string::npos && !analysis_.is_viewed(buffer) &&
+    return parameter->scalar && parameter->type.find("volatile") == std::string::npos &&
+           !analysis_.is_viewed(buffer) &&
            std::find(raced_.begin(), raced_.end(), buffer) == raced_.end();
   }
 

@@ -92,8 +92,8 @@ LockstepValue combined(const LockstepValue& a, const LockstepValue& b, const Com
     if (!is_neutral(b.number, by)) return unknown();
     return result;
   }
-  const bool fits = b.kind == Kind::threads && b.variable == a.variable &&
-                    (b.by.is_none() || b.by == by);
+  const bool fits =
+      b.kind == Kind::threads && b.variable == a.variable && (b.by.is_none() || b.by == by);
   if (!fits) return unknown();
   if (!is_idempotent(by) && (a.threads & b.threads).any()) return mixed();
   result.by = by;
@@ -275,9 +275,8 @@ bool Lockstep::assign(const Expr& target, AssignmentOperator op, const ExprPtr& 
     LockstepValue result = this->value(value, thread, active);
     if (op != AssignmentOperator::assign) {
       const auto operation = source::operation_of(op);
-      const LockstepValue before = name != nullptr
-                                       ? value_of_name(name->name, thread, active)
-                                       : value_of_element(target, thread, active);
+      const LockstepValue before = name != nullptr ? value_of_name(name->name, thread, active)
+                                                   : value_of_element(target, thread, active);
       result = operation ? operated(*operation, before, result) : unknown();
     }
     if (result.kind == Kind::unknown) return false;
@@ -347,10 +346,12 @@ LockstepValue Lockstep::value(const ExprPtr& expr, std::size_t thread,
   if (const auto* unary = as<source::Unary>(expr)) {
     LockstepValue inner = value(unary->operand, thread, active);
     if (!is_number(inner)) return unknown();
-    if (unary->op == source::UnaryOperator::minus) inner.number = -inner.number;
+    if (unary->op == source::UnaryOperator::minus)
+      inner.number = -inner.number;
     else if (unary->op == source::UnaryOperator::logical_not)
       return number(inner.number == 0.0 ? 1.0 : 0.0, true);
-    else if (unary->op != source::UnaryOperator::plus) return unknown();
+    else if (unary->op != source::UnaryOperator::plus)
+      return unknown();
     return inner;
   }
   if (const auto* binary = as<Binary>(expr)) {
@@ -415,9 +416,8 @@ LockstepValue Lockstep::shuffled(const Call& call, std::size_t thread,
                                  const ThreadSet& active) const {
   if (call.arguments.size() < 3 || call.arguments.size() > 4) return unknown();
   const LockstepValue by = value(call.arguments[2], thread, active);
-  const LockstepValue of = call.arguments.size() == 4
-                               ? value(call.arguments[3], thread, active)
-                               : number(static_cast<double>(kWarp), true);
+  const LockstepValue of = call.arguments.size() == 4 ? value(call.arguments[3], thread, active)
+                                                      : number(static_cast<double>(kWarp), true);
   if (!is_number(by) || !is_number(of) || by.number < 0.0 || of.number < 1.0 ||
       of.number > static_cast<double>(kWarp)) {
     return unknown();

@@ -8,9 +8,10 @@
 //   for (d = 4; d > 0; d /= 2) s += __shfl_xor_sync(all, s, d);
 //                                  -> in threads 0 to 7, s is the sum of all threads' first s
 //
-// The block's extents are known, so conditions, indices and lanes are numbers, and a value is the set
-// of the threads that it puts together. However the exchange is written, it is seen to be one. The
-// kernel is taken to be free of races: a statement is done by all threads before the next one is.
+// The block's extents are known, so conditions, indices and lanes are numbers, and a value is the
+// set of the threads that it puts together. However the exchange is written, it is seen to be one.
+// The kernel is taken to be free of races: a statement is done by all threads before the next one
+// is.
 #pragma once
 
 #include "kernel/launch_plan.h"
@@ -39,8 +40,9 @@ struct Combination {
   [[nodiscard]] bool is_none() const { return !op && function.empty(); }
 };
 
-// What a thread holds: a number, what threads had in a variable when it all began, values that count
-// twice or that nobody passed on (what lanes without a partner get), or nothing that is known.
+// What a thread holds: a number, what threads had in a variable when it all began, values that
+// count twice or that nobody passed on (what lanes without a partner get), or nothing that is
+// known.
 struct LockstepValue {
   enum class Kind : std::uint8_t { unknown, number, threads, mixed };
   Kind kind = Kind::unknown;

@@ -53,7 +53,6 @@ struct WindowNest {
 [[nodiscard]] Result<WindowNest> find_window_nest(const source::Kernel& kernel,
                                                   const source::Analysis& analysis);
 
-
 // The factors of a product, written with * or as the first two arguments of fmaf.
 [[nodiscard]] std::vector<source::ExprPtr> factors_of(const source::ExprPtr& value);
 // What the update adds: without the sum itself. Null where it does something else.

@@ -136,8 +136,7 @@ class UnitAxes final : public source::Mutator {
   ExprPtr mutate(const ExprPtr& expr, const source::Builtin& builtin) override {
     for (const auto& [letter, extent] : {std::pair{'y', block_.y}, std::pair{'z', block_.z}}) {
       if (extent != 1 || builtin.name.back() != letter) continue;
-      if (builtin.name.starts_with("threadIdx."))
-        return source::integer(0, "0u", ScalarType::u32);
+      if (builtin.name.starts_with("threadIdx.")) return source::integer(0, "0u", ScalarType::u32);
       if (builtin.name.starts_with("blockDim.")) return source::integer(1, "1u", ScalarType::u32);
     }
     return expr;
@@ -147,9 +146,9 @@ class UnitAxes final : public source::Mutator {
     const ExprPtr left = run(binary.left);
     const ExprPtr right = run(binary.right);
     if (left == binary.left && right == binary.right) return expr;
-    const bool is_nothing =
-        binary.op == BinaryOperator::multiply && is_integer(left) && is_integer(right) &&
-        (source::is_number(left, 0) || source::is_number(right, 0));
+    const bool is_nothing = binary.op == BinaryOperator::multiply && is_integer(left) &&
+                            is_integer(right) &&
+                            (source::is_number(left, 0) || source::is_number(right, 0));
     if (is_nothing) return source::is_number(left, 0) ? left : right;
     return source::with_type(source::binary(binary.op, left, right), binary.type);
   }

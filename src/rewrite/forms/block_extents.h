@@ -11,8 +11,8 @@ namespace regraph::rewrite {
 // said; also where the indices have a name (`int bx = blockIdx.x`).
 [[nodiscard]] source::Block with_named_block_extents(const source::Block& body, const Dim3& block);
 
-// The body with the indices and extents of the axes y and z along which the launch's blocks are one thread wide
-// as 0 and 1: `threadIdx.y * blockDim.x + threadIdx.x` of a flat block is threadIdx.x.
+// The body with the indices and extents of the axes y and z along which the launch's blocks are one
+// thread wide as 0 and 1: `threadIdx.y * blockDim.x + threadIdx.x` of a flat block is threadIdx.x.
 [[nodiscard]] source::Block without_unit_axes(const source::Block& body, const Dim3& block);
 
 }  // namespace regraph::rewrite

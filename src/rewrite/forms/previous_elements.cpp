@@ -115,8 +115,7 @@ class Chainer {
   bool fits_register(const std::string& buffer) const {
     const auto* parameter = kernel_.parameter(buffer);
     return parameter != nullptr && parameter->is_pointer && parameter->scalar &&
-           !analysis_.is_viewed(buffer) &&
-           parameter->type.find("volatile") == std::string::npos &&
+           !analysis_.is_viewed(buffer) && parameter->type.find("volatile") == std::string::npos &&
            std::find(raced_.begin(), raced_.end(), buffer) == raced_.end();
   }
 

@@ -152,8 +152,7 @@ class Selector final : public source::Mutator {
   static bool can_store_afterwards(const Branch& branch, const Assignment& store) {
     const auto* target = as<source::Subscript>(store.target);
     if (target == nullptr || store.op != source::AssignmentOperator::assign || !target->type ||
-        !is<source::VariableReference>(target->base) ||
-        !is_plain(store.target)) {
+        !is<source::VariableReference>(target->base) || !is_plain(store.target)) {
       return false;
     }
     const std::set<std::string> used = source::variables_of(store.target);

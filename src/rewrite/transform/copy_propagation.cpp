@@ -71,9 +71,8 @@ class CopyPropagation {
       found = found || (declared != nullptr && declared->variable.name == name);
     });
     source::walk_expressions(block, [&](const source::Expr& expr) {
-      source::for_each_passed_place(expr, [&](const source::Expr& place) {
-        found = found || source::is_named(place, name);
-      });
+      source::for_each_passed_place(
+          expr, [&](const source::Expr& place) { found = found || source::is_named(place, name); });
     });
     return found;
   }

@@ -242,9 +242,8 @@ class ExchangeReplacer {
       const auto* declared = as<Declaration>(stmt);
       is_declared = is_declared || (declared != nullptr && declared->variable.name == name);
     }
-    source::walk(gone, [&](const Stmt& stmt) {
-      sets += source::is_named(target_of(stmt), name) ? 1 : 0;
-    });
+    source::walk(
+        gone, [&](const Stmt& stmt) { sets += source::is_named(target_of(stmt), name) ? 1 : 0; });
     return are_numbers && is_declared && sets == 0;
   }
 
@@ -272,9 +271,8 @@ class ExchangeReplacer {
         const auto* declared = as<Declaration>(stmt);
         return declared != nullptr && declared->variable.name == name;
       });
-      out.push_back(is_declared
-                        ? source::declare(variable, value)
-                        : source::assign(source::variable(name, variable.scalar), value));
+      out.push_back(is_declared ? source::declare(variable, value)
+                                : source::assign(source::variable(name, variable.scalar), value));
     }
   }
 
@@ -295,10 +293,10 @@ class ExchangeReplacer {
     const ExprPtr own = slot(thread_index());
     const ExprPtr other = slot(source::add(thread_index(), source::variable(stride)));
     const StmtPtr round =
-        total.by.op ? source::assign(own, *total.by.op, other)
-                    : source::assign(own, source::with_type(
-                                              source::call(total.by.function, {own, other}),
-                                              root.scalar));
+        total.by.op
+            ? source::assign(own, *total.by.op, other)
+            : source::assign(own, source::with_type(source::call(total.by.function, {own, other}),
+                                                    root.scalar));
     out.push_back(source::assign(own, source::variable(total.root, root.scalar)));
     out.push_back(source::barrier());
     out.push_back(source::loop(
@@ -320,12 +318,12 @@ class ExchangeReplacer {
     const auto* target = as<Subscript>(target_of(*stmt));
     const auto* written = target != nullptr ? as<VariableReference>(target->base) : nullptr;
     if (known_.empty()) return stmt;
-    Block result = source::rewrite_expressions(
-        {stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    Block result =
+        source::rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           const auto* element = as<Subscript>(expr);
-          const auto* array =
-              element != nullptr ? as<VariableReference>(element->base) : nullptr;
-          const auto* at = element != nullptr ? as<source::IntegerLiteral>(element->index) : nullptr;
+          const auto* array = element != nullptr ? as<VariableReference>(element->base) : nullptr;
+          const auto* at =
+              element != nullptr ? as<source::IntegerLiteral>(element->index) : nullptr;
           if (array == nullptr || at == nullptr || expr == target_of(*stmt)) return std::nullopt;
           const auto known = known_.find(array->name);
           if (known == known_.end() || !known->second.contains(at->value)) return std::nullopt;
@@ -342,10 +340,9 @@ class ExchangeReplacer {
       const auto* choice = as<Branch>(stmt);
       if (choice == nullptr || !choice->otherwise.empty()) {
         const bool is_compound = !body_of(*stmt).empty() || !otherwise_of(*stmt).empty();
-        result.push_back(is_compound
-                             ? source::with_blocks(stmt, with_first_threads(body_of(*stmt)),
-                                                   with_first_threads(otherwise_of(*stmt)))
-                             : stmt);
+        result.push_back(is_compound ? source::with_blocks(stmt, with_first_threads(body_of(*stmt)),
+                                                           with_first_threads(otherwise_of(*stmt)))
+                                     : stmt);
         continue;
       }
       ExprPtr condition = choice->condition;
@@ -359,10 +356,9 @@ class ExchangeReplacer {
       const Lockstep machine(analysis_, threads_);
       const auto threads = machine.where(condition, machine.all());
       const bool is_first = threads && threads->count() == 1 && threads->test(0);
-      result.push_back(
-          is_first ? source::branch(source::equals(thread_index(), source::integer(0)),
-                                    with_first_threads(*body), {}, choice->line)
-                   : source::with_blocks(stmt, with_first_threads(choice->body), {}));
+      result.push_back(is_first ? source::branch(source::equals(thread_index(), source::integer(0)),
+                                                 with_first_threads(*body), {}, choice->line)
+                                : source::with_blocks(stmt, with_first_threads(choice->body), {}));
     }
     return result;
   }
@@ -392,7 +388,8 @@ class ExchangeReplacer {
     Block result =
         source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           const auto* element = as<Subscript>(expr);
-          const auto* at = element != nullptr ? as<source::IntegerLiteral>(element->index) : nullptr;
+          const auto* at =
+              element != nullptr ? as<source::IntegerLiteral>(element->index) : nullptr;
           if (at == nullptr || !source::is_named(element->base, array)) return std::nullopt;
           ++known;
           auto& name = names[at->value];
@@ -418,8 +415,8 @@ class ExchangeReplacer {
   const source::Analysis& analysis_;
   const std::uint32_t threads_;
   Names names_;
-  Block slots_;                    // declarations
-  Block passed_;                   // single statements in front of the one at hand
+  Block slots_;   // declarations
+  Block passed_;  // single statements in front of the one at hand
   // Loops around it: how many statements were passed before, and what the loop declares.
   std::vector<std::pair<std::size_t, std::set<std::string>>> loops_;
   std::set<std::string> touched_;  // arrays that exchanges went through
@@ -447,7 +444,8 @@ Block with_exchanges_split_off(const Block& block, const source::Analysis& analy
         choice != nullptr ? source::variables_of(choice->condition) : std::set<std::string>();
     const Lockstep machine(analysis, threads);
     const bool is_fixed =
-        choice != nullptr && machine.where(choice->condition, machine.all()) && !analysis.reads_memory(choice->condition) &&
+        choice != nullptr && machine.where(choice->condition, machine.all()) &&
+        !analysis.reads_memory(choice->condition) &&
         std::ranges::all_of(asked, [&](const std::string& name) {
           return analysis.local(name) == nullptr || analysis.is_single_definition(name);
         });
@@ -471,17 +469,16 @@ Block with_exchanges_split_off(const Block& block, const source::Analysis& analy
       }
       result.insert(result.end(), declared.begin(), declared.end());
       result.push_back(source::branch(choice->condition, std::move(first), {}, choice->line));
-      result.push_back(source::branch(choice->condition, Block(middle, choice->body.end()), {},
-                                      choice->line));
+      result.push_back(
+          source::branch(choice->condition, Block(middle, choice->body.end()), {}, choice->line));
       continue;
     }
-    const bool is_compound = source::is<source::ForLoop>(stmt) ||
-                             source::is<source::Scope>(stmt) ||
+    const bool is_compound = source::is<source::ForLoop>(stmt) || source::is<source::Scope>(stmt) ||
                              (choice != nullptr && choice->otherwise.empty());
-    result.push_back(is_compound
-                         ? source::with_blocks(
-                               stmt, with_exchanges_split_off(body_of(*stmt), analysis, threads), {})
-                         : stmt);
+    result.push_back(
+        is_compound ? source::with_blocks(
+                          stmt, with_exchanges_split_off(body_of(*stmt), analysis, threads), {})
+                    : stmt);
   }
   return result;
 }

@@ -346,8 +346,7 @@ Result<KernelState> lonely_blocks(const KernelAnalysis& kernel) {
   if (!launch) return launch.error();
   auto form = kernel.single_exit();
   if (!form) return form.error();
-  if (Status status = require_block_a_row(kernel, **form, **launch); !status)
-    return status.error();
+  if (Status status = require_block_a_row(kernel, **form, **launch); !status) return status.error();
   BlockSerialiser serialiser(**form, (*launch)->block, kernel.problem().assume.noalias);
   auto body = serialiser.run();
   if (!body) return body.error();

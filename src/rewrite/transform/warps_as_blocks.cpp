@@ -117,8 +117,8 @@ Result<KernelState> with_warps_as_blocks(const KernelAnalysis& kernel) {
   if (flat.block.y == 1) {
     if (flat.block.x <= kWarp) return refuse("a block is one warp");
     const ExprPtr extent = source::integer(std::int64_t{flat.block.x});
-    whole.body = source::rewrite_expressions(
-        whole.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    whole.body =
+        source::rewrite_expressions(whole.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           return source::is_builtin(*expr, "blockDim.x") ? std::optional(extent) : std::nullopt;
         });
     auto rows = with_block_of_rows(whole, flat);
@@ -131,8 +131,7 @@ Result<KernelState> with_warps_as_blocks(const KernelAnalysis& kernel) {
   const source::Analysis analysis(whole);
   if (analysis.has_shared() || analysis.has_barrier())
     return refuse("warps of a block work together");
-  if (analysis.uses_builtin("gridDim.x"))
-    return refuse("the number of blocks is asked for");
+  if (analysis.uses_builtin("gridDim.x")) return refuse("the number of blocks is asked for");
   auto body = WarpNumbers(whole, flat.block).replaced(whole.body);
   if (!body) return refuse("a warp is asked for otherwise than by its number in the grid");
   whole.body = std::move(*body);

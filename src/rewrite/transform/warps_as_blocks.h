@@ -11,7 +11,8 @@
 namespace regraph::rewrite {
 
 // The state with a block for each warp. Error: refused: blocks are one warp, warps of a block share
-// memory or wait for each other, or a warp is asked for in other ways than by its number in the grid.
+// memory or wait for each other, or a warp is asked for in other ways than by its number in the
+// grid.
 [[nodiscard]] Result<KernelState> with_warps_as_blocks(const KernelAnalysis& kernel);
 
 }  // namespace regraph::rewrite
