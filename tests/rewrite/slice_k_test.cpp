@@ -151,7 +151,6 @@ TEST(SliceK, RefusesWhatSlicesWouldRepeat) {
                "memory is written before the loop over strips");
   expect_whole({.before = "float sum = 0.0f;\n if (row < M) atomicAdd(&out[row * 8 + x], 1.0f);"},
                "before the loop over strips");
-  expect_whole({.before = "float sum = threadIdx.z;"}, "threadIdx.z");
   expect_whole({.after = "__syncthreads();\n if (row < M) out[row * 8 + x] = sum;"},
                "a barrier follows");
 }
