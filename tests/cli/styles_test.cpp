@@ -64,7 +64,7 @@ const Style kStyles[] = {
      Outcome::rewritable,
      {"x: {dir: inout, shape: [n]", "'x': n elements, seen when it ran"}},
     {"pointer_bump", Outcome::rewritable, {"m: {dir: in, shape: [\"cols * rows\"]", "rows: 4096"}},
-    {"switch_case", Outcome::opaque, {"op: {dir: in, shape: [n]"}},
+    {"switch_case", Outcome::rewritable, {"op: {dir: in, shape: [n]"}},
     {"div_mod",
      Outcome::rewritable,
      {"[1024, 1, 1]", "A: {dir: in, shape: [\"K * M\"]", "cdiv(M, 32)"}},

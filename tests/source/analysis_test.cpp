@@ -1,6 +1,7 @@
 // Names for values of sizes: which of them polynomials may mention.
 #include "source/analysis.h"
 
+#include "source/build.h"
 #include "source/clang_frontend.h"
 #include "support/cuda.h"
 
@@ -70,6 +71,28 @@ TEST(Analysis, QuotientsOfSizesAreComparable) {
   EXPECT_TRUE(is_quotient(*symbols.begin()));
   EXPECT_EQ(names_in_quotient(*symbols.begin()), (std::set<std::string>{"m", "n"}));
   EXPECT_FALSE(indices[2]) << "it follows the block";
+}
+
+// Of definitions that each use two earlier ones there are more ways through than can be gone.
+TEST(Analysis, ChainsOfDefinitionsAreWorkedOutOnce) {
+  std::string sums = "int s0 = n, s1 = m;";
+  std::string powers = "int p0 = n;";
+  for (int i = 2; i < 90; ++i) {
+    const auto name = [](const char* stem, int number) { return stem + std::to_string(number); };
+    sums += " int " + name("s", i) + " = " + name("s", i - 1) + " - " + name("s", i - 2) + ";";
+    powers +=
+        " int " + name("p", i - 1) + " = " + name("p", i - 2) + " * " + name("p", i - 2) + ";";
+  }
+  const auto configuration = default_front_end(test::cuda_root(), "sm_90");
+  auto parsed = parse_kernel("__global__ void f(float* a, int n, int m) { " + sums + powers +
+                                 " a[s89] = 0.0f; a[p88] = 0.0f; }",
+                             "kernel.cu", "", *configuration);
+  ASSERT_TRUE(parsed.ok() && parsed->unit);
+  const Analysis analysis(parsed->unit->kernel);
+  const auto sum = analysis.polynomial(variable("s89"));
+  ASSERT_TRUE(sum);
+  EXPECT_LE(sum->terms().size(), 2u);
+  EXPECT_FALSE(analysis.polynomial(variable("p88")));  // n to a power that no memory holds
 }
 
 }  // namespace
