@@ -113,7 +113,7 @@ const Style kStyles[] = {
      {"grid: [blocks,", "in: {dir: in, shape: [\"blocks * columns\"]", "out: {dir: out"}},
     {"argument_grid", Outcome::rewritable, {"cdiv(words, 128)", "'words' of the host code"}},
     {"dynamic_shared", Outcome::rewritable, {"smem: \"4 * bx\"", "out: {dir: out, shape: [n]"}},
-    {"cooperative", Outcome::opaque, {"out: {dir: inout, shape: [1]"}},
+    {"cooperative", Outcome::rewritable, {"out: {dir: inout, shape: [1]"}},
     {"comma_loop", Outcome::rewritable, {"text: {dir: in, shape: [\"length * rows\"]"}},
     {"structure_of_points",
      Outcome::rewritable,

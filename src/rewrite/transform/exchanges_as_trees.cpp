@@ -181,8 +181,8 @@ class ExchangeReplacer {
       skipped.insert(stmt.get());
     std::vector<std::string> names = {name};
     for (std::size_t at = 0; at < names.size(); ++at) {
-      if (!is_read_by(kernel_.body, names[at], total.threads, machine.all(), skipped, machine,
-                      names))
+      const std::string one = names[at];  // copies of it are added while it is looked for
+      if (!is_read_by(kernel_.body, one, total.threads, machine.all(), skipped, machine, names))
         return false;
     }
     return true;
