@@ -266,7 +266,8 @@ bool LibraryCalls::write_out(const clang::CallExpr& call, Block* block, ExprPtr&
   if (!operation) return false;
   const std::string total =
       place_.declare_result("total", type, expressions_.convert(call.getArg(1)), false, *block);
-  reduce_warp(total, type, *operation, group.threads, "__shfl_xor_sync", *block);
+  reduce_warp(total, type, *operation, group.threads, "__shfl_xor_sync",
+              expressions_.line_of(call.getBeginLoc()), *block);
   value = variable(total, scalar_type_of(type));
   return true;
 }
@@ -348,7 +349,8 @@ bool LibraryCalls::write_cub_method(const clang::CallExpr& call, clang::QualType
   const std::string total =
       place_.declare_result("total", type, expressions_.convert(call.getArg(0)), false, *block);
   const ExprPtr sum = variable(total, scalar);
-  reduce_warp(total, type, *operation, is_block ? kWarp : *threads, "__shfl_down_sync", *block);
+  reduce_warp(total, type, *operation, is_block ? kWarp : *threads, "__shfl_down_sync",
+              expressions_.line_of(call.getBeginLoc()), *block);
   if (warps > 1) {
     const std::string parts = place_.declare_shared("warp_totals", type, warps);
     const ExprPtr rank = rank_in_block();
@@ -373,17 +375,21 @@ bool LibraryCalls::write_cub_method(const clang::CallExpr& call, clang::QualType
 
 void LibraryCalls::reduce_warp(const std::string& total, clang::QualType type,
                                const Operation& operation, std::int64_t threads,
-                               const char* shuffle, Block& block) {
+                               const char* shuffle, int line, Block& block) {
   const auto scalar = scalar_type_of(type);
   const std::string offset = "lanes_apart_" + std::to_string(++loops_);
   const ExprPtr own = variable(total, scalar);
   std::vector<ExprPtr> arguments = {lanes_of(threads), own, variable(offset)};
   if (threads < kWarp) arguments.push_back(integer(threads));
   const ExprPtr other = with_type(source::call(shuffle, std::move(arguments)), scalar);
-  block.push_back(loop(declare_integer(offset, integer(threads / 2), false),
-                       binary(BinaryOperator::greater, variable(offset), integer(0)),
-                       assign(variable(offset), AssignmentOperator::divide, integer(2)),
-                       {operation.combine(own, other)}, kUnrollFully));
+  auto rounds =
+      std::make_shared<ForLoop>(declare_integer(offset, integer(threads / 2), false),
+                                binary(BinaryOperator::greater, variable(offset), integer(0)),
+                                assign(variable(offset), AssignmentOperator::divide, integer(2)),
+                                Block{operation.combine(own, other)});
+  rounds->unroll = kUnrollFully;
+  rounds->line = line;
+  block.push_back(std::move(rounds));
 }
 
 }  // namespace regraph::source

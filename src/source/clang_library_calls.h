@@ -62,9 +62,10 @@ class LibraryCalls {
   bool write_cub_method(const clang::CallExpr& call, clang::QualType algorithm, Block* block,
                         ExprPtr& value);
   bool write_sync(clang::QualType group, Block* block) const;
-  // Puts together what `threads` neighbouring threads of a warp have in `total`.
+  // Puts together what `threads` neighbouring threads of a warp have in `total`; `line`: of the
+  // call.
   void reduce_warp(const std::string& total, clang::QualType type, const Operation& operation,
-                   std::int64_t threads, const char* shuffle, Block& block);
+                   std::int64_t threads, const char* shuffle, int line, Block& block);
 
   ExpressionConverter& expressions_;
   LibraryCallPlace place_;

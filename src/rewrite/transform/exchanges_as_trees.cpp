@@ -107,7 +107,8 @@ class ExchangeReplacer {
 
   // Replaces the exchange that begins at a statement; where it ends, `first` where there is none.
   std::size_t replace_from(const Block& block, std::size_t first, Block& out) {
-    if (!holds_shuffle(block[first])) return first;
+    // What a step wrote, which has no line of the user's, is laid out well already.
+    if (!holds_shuffle(block[first]) || block[first]->line == 0) return first;
     Lockstep machine(analysis_, threads_);
     std::optional<Lockstep> behind;
     std::size_t end = first;
