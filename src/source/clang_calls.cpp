@@ -60,8 +60,8 @@ ExprPtr ExpressionConverter::hinted_place(const clang::CallExpr& call,
   if (name == nullptr || call.getNumArgs() == 0) return nullptr;
   const std::string_view word(name->getName().data(), name->getName().size());
   if (word == "__builtin_assume_aligned") return convert(call.getArg(0));
-  constexpr auto kLoads =
-      std::to_array<std::string_view>({"__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"});
+  // Not __ldcv, which reads anew whatever another thread may have written.
+  constexpr auto kLoads = std::to_array<std::string_view>({"__ldcs", "__ldcg", "__ldca", "__ldlu"});
   if (std::ranges::find(kLoads, word) == kLoads.end() || call.getNumArgs() != 1) return nullptr;
   return place_behind(*call.getArg(0));
 }
