@@ -1,6 +1,7 @@
 #include "infer/infer_launch.h"
 
 #include "infer/analysis_form.h"
+#include "infer/hidden_guards.h"
 #include "source/counted_loop.h"
 #include "source/walk.h"
 
@@ -139,14 +140,21 @@ std::set<std::string> possible_extents(const AccessSummary& summary, std::size_t
   return counts;
 }
 
-// What the host's code says of a grid's axis, else a size of its own.
+// What the host's code says of a grid's axis, else what is likely, else a size of its own.
 IntegerExpression unguarded_extent(const source::Kernel& kernel, std::size_t axis,
+                                   std::uint32_t threads,
                                    const std::optional<source::HostLaunch>& host,
-                                   std::vector<std::string>& grid_sizes) {
+                                   InferredLaunch& inferred) {
   if (host && host->open_grid) {
     const IntegerExpression& extent = (*host->open_grid)[axis];
-    add_host_sizes(*host, extent, grid_sizes);
+    add_host_sizes(*host, extent, inferred.grid_sizes);
     return extent;
+  }
+  if (auto likely = likely_extent(kernel, axis, threads)) {
+    inferred.guesses.push_back(
+        fmt::format("the grid's {} is {}, guessed from {}: give the launch if it is another",
+                    kAxisNames[axis], likely->extent.text(), likely->condition));
+    return std::move(likely->extent);
   }
   std::string name = axis == 0 ? "blocks" : fmt::format("blocks_{}", kAxisNames[axis]);
   const auto taken = [&](const std::string& one) {
@@ -155,7 +163,7 @@ IntegerExpression unguarded_extent(const source::Kernel& kernel, std::size_t axi
   };
   while (taken(name))
     name.insert(0, "grid_");
-  grid_sizes.push_back(name);
+  inferred.grid_sizes.push_back(name);
   return IntegerExpression::symbol(name);
 }
 
@@ -222,7 +230,7 @@ InferredLaunch infer_launch(const source::Kernel& kernel, const AccessSummary& s
     std::set<std::string> counts = guarded_extents(summary, axis, extents[axis]);
     if (counts.empty()) counts = possible_extents(summary, axis);
     if (counts.empty()) {
-      launch.grid[axis] = unguarded_extent(kernel, axis, host, inferred.grid_sizes);
+      launch.grid[axis] = unguarded_extent(kernel, axis, extents[axis], host, inferred);
       continue;
     }
     std::string text;
@@ -231,7 +239,7 @@ InferredLaunch infer_launch(const source::Kernel& kernel, const AccessSummary& s
     if (strides) text = fmt::format("min({}, {})", text, kGridStrideBlocks);
     auto extent = IntegerExpression::parse(text);
     launch.grid[axis] =
-        extent ? *std::move(extent) : unguarded_extent(kernel, axis, host, inferred.grid_sizes);
+        extent ? *std::move(extent) : unguarded_extent(kernel, axis, extents[axis], host, inferred);
   }
   return inferred;
 }

@@ -24,6 +24,8 @@ struct InferredLaunch {
   Launch launch;
   // Sizes that only the grid is made of: the host's, or "blocks", "blocks_y", "blocks_z".
   std::vector<std::string> grid_sizes;
+  // What axes were guessed from, one sentence each (likely_extent).
+  std::vector<std::string> guesses;
 };
 
 // Those of the host's variables that `extent` is made of are added to `sizes`.
@@ -31,7 +33,8 @@ void add_host_sizes(const source::HostLaunch& host, const IntegerExpression& ext
                     std::vector<std::string>& sizes);
 
 // Grid extents from guards such as blockIdx.x * blockDim.x + threadIdx.x < n. An axis without a
-// guard is as long as the host says (HostLaunch::open_grid), else a size of its own.
+// guard is as long as the host says (HostLaunch::open_grid), else as a condition that is no plain
+// guard makes likely, else a size of its own.
 [[nodiscard]] InferredLaunch infer_launch(const source::Kernel& kernel,
                                           const AccessSummary& summary, const Dim3& block,
                                           const std::optional<source::HostLaunch>& host);

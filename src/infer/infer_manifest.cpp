@@ -61,6 +61,7 @@ class Inferrer {
     }
     put_in_values();
     infer_sizes();
+    drop_impossible_lengths();
     if (summary) refuse_grid_beyond_buffers(*summary);
     infer_integers();
     infer_traffic();
@@ -138,13 +139,12 @@ class Inferrer {
       auto hidden = made_up ? hidden_guard(unit_->kernel, *summary,
                                            [&](const auto& name) { return has_value(name); })
                             : std::nullopt;
-      if (hidden) {
-        result_.unknown.emplace_back("", *std::move(hidden));
-        return;
-      }
       launch = std::move(inferred.launch);
       grid_sizes_ = std::move(inferred.grid_sizes);
       note(fmt::format("launch: {}{}", describe(*launch), grid_sizes_.empty() ? "" : unguarded()));
+      for (std::string& guess : inferred.guesses)
+        note(std::move(guess));
+      if (hidden) note(*std::move(hidden) + ": give the launch if it is for another grid");
     }
     take_shared_bytes(told);
     summary->set_grid(*launch);
@@ -322,6 +322,8 @@ class Inferrer {
     std::set<std::string> symbols;
     std::size_t degree = 1;
     for (const auto& [name, one] : result_.manifest.arguments) {
+      if (one.value && one.value->expression() != nullptr)
+        symbols.merge(one.value->expression()->symbols());
       if (!one.shape) continue;
       for (const IntegerExpression& extent : *one.shape)
         symbols.merge(extent.symbols());
@@ -384,6 +386,26 @@ class Inferrer {
           known ? static_cast<double>(host_->integers.at(parameter.name)) : kOtherInteger;
       argument(parameter.name).value = parameter.type == ScalarType::boolean ? 1.0 : value;
       note(fmt::format("'{}' is {}", parameter.name, argument(parameter.name).value->text()));
+    }
+  }
+
+  // A length that is not even positive says that what bounds its indices was misread.
+  void drop_impossible_lengths() {
+    Symbols sizes = result_.manifest.sizes;
+    if (const auto& launch = result_.manifest.launch) {
+      sizes.insert({{"bx", launch->block.x}, {"by", launch->block.y}, {"bz", launch->block.z}});
+    }
+    for (auto& [name, said] : result_.manifest.arguments) {
+      const bool given = std::ranges::any_of(
+          given_shapes_, [&, &known = name](const auto& one) { return one.first == known; });
+      if (given || !said.shape || said.shape->size() != 1) continue;
+      const auto length = said.shape->front().evaluate(sizes);
+      if (!length || *length > 0) continue;
+      result_.unknown.emplace_back(
+          name, fmt::format("its indices make it {}, which is {}", said.shape->front().text(),
+                            *length));
+      said.shape.reset();
+      lengths_are_indices_ = false;
     }
   }
 

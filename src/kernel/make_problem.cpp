@@ -18,7 +18,7 @@ namespace {
 // factor that was dropped shows.
 constexpr double kDefaultFloatScalar = 1.5;
 // Default integer inputs: small and non-negative, so that they suit unsigned types and sums.
-const BufferInit kDefaultIntegerInit = {BufferInit::Kind::integers, 0.0, 15.0};
+constexpr double kMostDefaultInteger = 15.0;
 
 // Joins one manifest and one signature; each method handles one part and keeps the first error.
 class Joiner {
@@ -264,9 +264,7 @@ class Joiner {
                          argument.init.text()));
       }
     } else if (!is_floating(parameter.type)) {
-      argument.init = parameter.type == ScalarType::boolean
-                          ? BufferInit{BufferInit::Kind::integers, 0.0, 1.0}
-                          : kDefaultIntegerInit;
+      argument.init = default_integer_init(parameter.type);
       if (argument.direction != Direction::out) {
         note(fmt::format("'{}' is filled with integers {} to {}", name, argument.init.low,
                          argument.init.high));
@@ -434,6 +432,11 @@ class Joiner {
 };
 
 }  // namespace
+
+BufferInit default_integer_init(ScalarType type) {
+  return {BufferInit::Kind::integers, 0.0,
+          type == ScalarType::boolean ? 1.0 : kMostDefaultInteger};
+}
 
 Result<Problem> make_problem(const Manifest& manifest, const KernelSignature& signature,
                              std::string source_path, std::string source) {

@@ -84,6 +84,9 @@ struct Manifest {
                                            const KernelSignature& signature,
                                            std::string source_path, std::string source);
 
+// What a buffer of integers is filled with where the manifest does not say it.
+[[nodiscard]] BufferInit default_integer_init(ScalarType type);
+
 // The same for a manifest with `launches`: `signatures` are those of the launched kernels, the one
 // to optimise first. Arguments are joined by name; an argument is const where all kernels take it
 // so. Errors besides: types that disagree, a launch whose arguments do not fit its kernel.

@@ -1,6 +1,7 @@
 #include "session/infer_problem.h"
 
 #include "capture/problem/derive_manifest.h"
+#include "eval/verify/element.h"
 #include "infer/grid_sizes.h"
 #include "infer/infer_launches.h"
 #include "infer/infer_manifest.h"
@@ -21,6 +22,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace regraph {
@@ -117,6 +119,39 @@ ManifestArgument& argument_of(Manifest& manifest, const std::string& name) {
   return manifest.arguments.emplace_back(name, ManifestArgument{}).second;
 }
 
+// Of a structure: an extent that is work, and neither 0 nor 1.
+constexpr int kIntegerOfStructure = 64;
+constexpr double kNumberOfStructure = 1.5;
+
+std::vector<std::byte> usual_record(const Parameter& parameter) {
+  std::vector<std::byte> record(static_cast<std::size_t>(parameter.record_bytes));
+  for (const Field& field : parameter.fields) {
+    if (field.is_pointer) continue;
+    const std::size_t size = size_in_bytes(field.type);
+    double value = is_floating(field.type) ? kNumberOfStructure : kIntegerOfStructure;
+    if (field.type == ScalarType::boolean) value = 1.0;
+    for (std::int64_t i = 0; i < field.components; ++i) {
+      const std::size_t at = static_cast<std::size_t>(field.byte) + static_cast<std::size_t>(i) * size;
+      if (at + size <= record.size()) verify::store_element(field.type, value, record.data() + at);
+    }
+  }
+  return record;
+}
+
+// What structures hold that are passed by value, where nothing says it.
+void infer_structures(const KernelSignature& signature, infer::InferredManifest& inferred) {
+  for (const Parameter& parameter : signature.parameters) {
+    if (parameter.is_pointer || parameter.record_bytes == 0 || parameter.fields.empty()) continue;
+    ManifestArgument& said = argument_of(inferred.manifest, parameter.name);
+    if (said.record) continue;
+    said.record = usual_record(parameter);
+    inferred.notes.push_back(
+        fmt::format("nothing says what the structure '{}' holds: its integers are {}, other "
+                    "numbers {}; give its bytes where that is not what it holds",
+                    parameter.name, kIntegerOfStructure, kNumberOfStructure));
+  }
+}
+
 // Whether the launch that was inferred lacks the size of an array `extern __shared__`.
 bool lacks_shared_bytes(const ProblemSource& input, const Manifest& given,
                         const Manifest& inferred) {
@@ -154,7 +189,18 @@ class Observation {
     hints_.shared_bytes_wanted = lacks_shared_bytes(input_, manifest, inferred.manifest);
     if (hints_.wanted.empty() && !hints_.shared_bytes_wanted) return {};
     if (parsed_.unit) hints_.quotients = infer::size_quotients(parsed_.unit->kernel);
+    for (const auto& [name, value] : manifest.sizes)
+      hints_.said_sizes.push_back(name);
     auto seen = look(inferred.manifest);
+    std::string no_numbers;
+    if ((!seen || !seen->unknown.empty()) && manifest.bench.empty()) {
+      auto numbers = measured(inferred.manifest, seen);
+      if (numbers) {
+        seen = std::move(numbers);
+      } else if (seen) {
+        no_numbers = "; " + numbers.error().message;
+      }
+    }
     if (!seen) {
       for (auto& [name, reason] : inferred.unknown)
         reason += "; " + seen.error().message;
@@ -162,12 +208,13 @@ class Observation {
     }
     for (auto& [name, reason] : inferred.unknown) {
       for (const auto& [other, why] : seen->unknown) {
-        if (other == name) reason += "; " + why;
+        if (other == name) reason += "; " + why + no_numbers;
       }
     }
     std::vector<std::string> notes;
     for (const auto& [name, buffer] : seen->buffers) {
       take(name, buffer, inferred.manifest, manifest);
+      if (measured_.contains(name)) continue;  // says so itself
       notes.push_back(fmt::format("'{}': {} elements, seen when it ran at small sizes", name,
                                   buffer.length.text()));
     }
@@ -177,10 +224,17 @@ class Observation {
     }
     notes.insert(notes.end(), seen->notes.begin(), seen->notes.end());
     take_sizes(seen->own_sizes, manifest);
+    if (seen->chosen) {
+      tests_are_chosen_ = manifest.tests.empty();
+      for (const auto& [name, value] : seen->chosen->bench)
+        manifest.sizes[name] = value;
+      manifest.tests = seen->chosen->tests;
+    }
     if (seen->shared_bytes) shared_bytes_ = seen->shared_bytes;
     return notes;
   }
 
+  [[nodiscard]] bool tests_are_chosen() const { return tests_are_chosen_; }
   // Sizes that what was seen made necessary.
   [[nodiscard]] const std::vector<std::string>& own_sizes() const { return own_sizes_; }
 
@@ -195,17 +249,61 @@ class Observation {
   // Integers that nothing says a value of may be sizes; where that comes to nothing they are what
   // was made up for them.
   Result<ObservedLengths> look(const Manifest& draft) {
+    auto seen = observe_(opened(draft), hints_);
+    if (seen && seen->unknown.empty()) return seen;
+    auto again = observe_(draft, hints_);
+    if (again && (!seen || again->unknown.size() < seen->unknown.size())) return again;
+    return seen;
+  }
+
+  // Without the values that were made up.
+  [[nodiscard]] Manifest opened(const Manifest& draft) const {
     Manifest open = draft;
     for (auto& [name, said] : open.arguments) {
       const bool told =
           host_.contains(name) || std::ranges::find(hints_.fixed, name) != hints_.fixed.end();
       if (said.value && !told) said.value.reset();
     }
-    auto seen = observe_(open, hints_);
-    if (seen && seen->unknown.empty()) return seen;
-    auto again = observe_(draft, hints_);
-    if (again && (!seen || again->unknown.size() < seen->unknown.size())) return again;
-    return seen;
+    return open;
+  }
+
+  // Lengths that no expression gives, as numbers; with the expressions of `seen` that hold whatever
+  // buffers hold.
+  Result<ObservedLengths> measured(const Manifest& draft,
+                                          const Result<ObservedLengths>& seen) {
+    ObservationHints hints = hints_;
+    hints.measured = true;
+    std::map<std::string, ObservedBuffer> kept;
+    if (seen) {
+      for (const auto& [name, buffer] : seen->buffers) {
+        const std::set<std::string> symbols = buffer.length.symbols();
+        const bool own = std::ranges::any_of(
+            symbols, [&](const std::string& one) { return seen->own_sizes.contains(one); });
+        if (own) continue;
+        kept.emplace(name, buffer);
+        std::erase(hints.wanted, name);
+      }
+      if (seen->shared_bytes) hints.shared_bytes_wanted = false;
+    }
+    Manifest open = opened(draft);
+    for (const auto& [name, buffer] : kept)
+      argument_of(open, name).shape = std::vector<IntegerExpression>{buffer.length};
+    if (seen && seen->shared_bytes) open.launch->dynamic_shared_bytes = *seen->shared_bytes;
+    auto numbers = observe_(open, hints);
+    if (numbers) {
+      for (const auto& [name, buffer] : numbers->buffers)
+        measured_.insert(name);
+      numbers->buffers.merge(kept);
+      if (seen && seen->shared_bytes) numbers->shared_bytes = seen->shared_bytes;
+      return numbers;
+    }
+    hints.wanted = hints_.wanted;
+    hints.shared_bytes_wanted = hints_.shared_bytes_wanted;
+    numbers = observe_(draft, hints);
+    if (!numbers) return numbers;
+    for (const auto& [name, buffer] : numbers->buffers)
+      measured_.insert(name);
+    return numbers;
   }
 
   static void take(const std::string& name, const ObservedBuffer& buffer, const Manifest& inferred,
@@ -233,6 +331,8 @@ class Observation {
   const std::map<std::string, std::int64_t>& host_;
   ObservationHints hints_;
   std::vector<std::string> own_sizes_;
+  bool tests_are_chosen_ = false;
+  std::set<std::string> measured_;  // buffers whose lengths are numbers
   std::optional<IntegerExpression> shared_bytes_;
 };
 
@@ -312,11 +412,14 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
     if (!parsed.unit && !parsed.opaque_reason.empty())
       reason += ": " + parsed.opaque_reason.substr(0, parsed.opaque_reason.find('\n'));
   }
+  if (!fill_in && !input.capture) infer_structures(parsed.signature, inferred);
   std::vector<std::string> observed;
+  bool tests_are_chosen = false;
   if (manifest.launches.empty()) {
     const auto integers = host ? host->integers : std::map<std::string, std::int64_t>();
     Observation observation(input, parsed, observe, integers);
     observed = observation.complete(inferred, manifest);
+    tests_are_chosen = observation.tests_are_chosen();
     const auto unknown = inferred.unknown;
     if (!observed.empty()) {
       inferred = infer::infer_manifest(manifest, parsed.signature, parsed.unit, host);
@@ -325,6 +428,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
           if (other == name) reason = better;
         }
       }
+      if (!fill_in && !input.capture) infer_structures(parsed.signature, inferred);
     }
     for (const auto& notes :
          {observation.put_shared_bytes(inferred.manifest),
@@ -362,6 +466,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
   }
   result.problem = std::move(*problem);
   result.own_sizes = inferred.own_sizes;
+  result.tests_are_chosen = tests_are_chosen;
   if (auto unused = unused_size(input.sizes_given, inferred.manifest, result.problem, signatures))
     return fail(ErrorCode::invalid_argument, *unused);
   const std::filesystem::path folder = std::filesystem::path(inferred.manifest.path).parent_path();

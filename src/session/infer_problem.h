@@ -17,6 +17,7 @@ struct InferredProblem {
   Problem problem;                      // its notes say what was assumed
   std::vector<std::string> to_fill_in;  // with `fill_in`: what could not be inferred, and why
   bool lengths_inferred = false;        // of a buffer, or the launch
+  bool tests_are_chosen = false;        // with lengths that are numbers; nobody gave them
   std::vector<std::string> own_sizes;   // those whose values nothing says
 };
 

@@ -5,6 +5,7 @@
 #include "eval/compile/compiler.h"
 #include "eval/gpu/counters/cupti_library.h"
 
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -23,6 +24,10 @@ std::string cupti_path() {
   }
   return candidates.empty() ? "libcupti.so" : candidates.back().string();
 }
+
+// PyTorch cuts its tensors out of large allocations, unless told otherwise: then each has one of its
+// own, as long as it is, and two tensors do not look as if they overlapped.
+constexpr const char* kUncachedPytorch = "PYTORCH_NO_CUDA_MEMORY_CACHING";
 
 }  // namespace
 
@@ -44,6 +49,9 @@ Result<InjectedRun, SessionError> run_injected(const std::vector<std::string>& c
   run.variables = {
       "CUDA_INJECTION64_PATH=" + fs::absolute(installation.capture_injection()).string(),
       "REGRAPH_CUPTI=" + cupti_path()};
+  // A user who sets it knows why.
+  if (std::getenv(kUncachedPytorch) == nullptr)
+    run.variables.push_back(std::string(kUncachedPytorch) + "=1");
   const auto end = capture::capture_program(run, program, cancellation);
   if (!end) {
     const bool absent = end.error().code == ErrorCode::not_found;

@@ -2,6 +2,7 @@
 
 #include "kernel/derived_tests.h"
 #include "session/indexed_lengths.h"
+#include "session/measured_lengths.h"
 #include "session/trial_launch.h"
 
 #include <fmt/format.h>
@@ -41,6 +42,7 @@ class Observer {
     if (!launch.ok()) return launch.error();
     launch_.emplace(std::move(*launch));
     collect_sizes();
+    if (hints_.measured) return measure();
     const std::size_t count = std::max<std::size_t>(result_.sizes.size(), 1);
     std::optional<Error> first_error;
     for (std::size_t unit = std::min(count, kFirstUnits) - 1; unit < kUnits.size(); ++unit) {
@@ -71,6 +73,7 @@ class Observer {
     auto base = indexed.run(wanted_places(), *first);
     if (!base.ok()) return base.error();
     if (Status status = run_trials(*base); !status.ok()) return status.error();
+    look_at_drawn(indexed);
     if (Status status = indexed.explain_entries(trials_, result_); !status.ok())
       return status.error();
     for (const std::size_t place : wanted_places()) {
@@ -78,6 +81,56 @@ class Observer {
     }
     if (Status status = indexed.explain_chosen(trials_, result_); !status.ok())
       return status.error();
+    look_at_odd_sizes(*base, indexed);
+    return std::move(result_);
+  }
+
+  // What holds where tiles divide the sizes need not hold elsewhere.
+  void look_at_odd_sizes(const TrialContents& base, const IndexedLengths& indexed) {
+    Problem problem;
+    problem.sizes = draft_.sizes;
+    for (const std::string& name : result_.sizes)
+      problem.sizes[name] = symbols_.front().at(name);
+    for (const Symbols& odd : derived_test_sizes(problem)) {
+      const auto seen = launch_->run(odd, base, cancellation_);
+      if (!seen.ok()) continue;  // the kernel need not work there
+      for (std::size_t place = 0; place < seen->size(); ++place) {
+        const auto found = result_.buffers.find(signature_.parameters[place].name);
+        if (found == result_.buffers.end() || indexed.is_chosen(place)) continue;
+        const auto length = found->second.length.evaluate(odd);
+        if (!length.ok() || (*seen)[place].length <= *length) continue;
+        result_.unknown.emplace_back(
+            found->first,
+            fmt::format("with {} it has {} elements, more than {}, which fits at other sizes",
+                        sizes_text({odd}), (*seen)[place].length, found->second.length.text()));
+        result_.buffers.erase(found);
+      }
+    }
+  }
+
+  // As numbers.
+  Result<ObservedLengths> measure() {
+    MeasureRequest request;
+    request.wanted = wanted_places();
+    for (const std::string& name : result_.sizes) {
+      if (std::ranges::find(hints_.said_sizes, name) == hints_.said_sizes.end())
+        request.scaled.push_back(name);
+    }
+    const bool shares = hints_.shared_bytes_wanted && launch_->has_dynamic_shared_memory();
+    if (shares) launch_->take_all_shared_memory();
+    Status status = measure_lengths(*launch_, compiled_, signature_, draft_, request, cancellation_,
+                                    result_);
+    if (!status.ok()) return status.error();
+    if (!shares) return std::move(result_);
+    std::vector<Symbols> all = result_.chosen->tests;
+    all.push_back(result_.chosen->bench);
+    std::int64_t most = 0;
+    for (const Symbols& sizes : all) {
+      const auto bytes = launch_->shared_bytes(sizes, draft_.launch->block.x, cancellation_);
+      if (!bytes.ok()) return bytes.error();
+      most = std::max(most, *bytes);
+    }
+    result_.shared_bytes = IntegerExpression(most);
     return std::move(result_);
   }
 
@@ -191,6 +244,23 @@ class Observer {
       if (more) fillings_.push_back(floats);
     }
     return {};
+  }
+
+  // Structures choose places, too: what is touched with the numbers that verification draws must be
+  // within what was seen.
+  void look_at_drawn(const IndexedLengths& indexed) {
+    for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{2}}) {
+      TrialContents drawn;
+      drawn.drawn = DrawnContents{verify::Distribution::manifest, seed};
+      const auto seen = launch_->run(symbols_.front(), drawn, cancellation_);
+      if (!seen.ok()) continue;  // indices that are none
+      for (const std::size_t place : wanted_places()) {
+        const bool further = (*seen)[place].length > trials_.front()[place].length;
+        if (!further || indexed.is_chosen(place)) continue;
+        result_.unknown.emplace_back(signature_.parameters[place].name,
+                                     "the places that are touched depend on what buffers hold");
+      }
+    }
   }
 
   Result<std::string> float_that_decides(std::size_t place, std::int64_t length) {

@@ -21,6 +21,12 @@ struct ObservedBuffer {
   Direction direction = Direction::inout;
 };
 
+// Sizes that were chosen together with lengths that are numbers.
+struct ObservedSizes {
+  Symbols bench;
+  std::vector<Symbols> tests;
+};
+
 struct ObservedLengths {
   std::map<std::string, ObservedBuffer> buffers;             // by argument
   std::vector<std::string> sizes;                            // that lengths depend on
@@ -31,6 +37,7 @@ struct ObservedLengths {
   std::vector<std::string> notes;  // what was decided so
   // Dynamic shared memory, where the draft has none and the kernel needs some.
   std::optional<IntegerExpression> shared_bytes;
+  std::optional<ObservedSizes> chosen;  // of measured lengths
 };
 
 // What is known beside the draft.
@@ -40,6 +47,9 @@ struct ObservationHints {
   // Sizes that are divided by others, so that they are multiples of them: C by NH.
   std::vector<std::pair<std::string, std::string>> quotients;
   bool shared_bytes_wanted = false;
+  // Lengths as numbers at sizes that are chosen for them (measure_lengths), instead of expressions.
+  bool measured = false;
+  std::vector<std::string> said_sizes;  // which stay as they are
 };
 
 // Runs the kernel on the interpreter at a few small sizes, in buffers that are long enough, and
@@ -47,7 +57,7 @@ struct ObservationHints {
 // some of the buffers; those that are wanted are found. Integer parameters that the draft gives no
 // value of the user's are tried as sizes. Where the places depend on what an array of integers
 // holds, they follow the numbers that it may hold, and these are part of the answer. Errors:
-// unsupported (structures, no launch), and what keeps a kernel from being loaded.
+// unsupported (no launch, a launch that fails), and what keeps a kernel from being loaded.
 [[nodiscard]] Result<ObservedLengths> observe_lengths(const CompiledKernel& compiled,
                                                       const KernelSignature& signature,
                                                       const Manifest& draft,

@@ -1,3 +1,4 @@
+#include "kernel/derived_tests.h"
 #include "session/opened_problem.h"
 
 #include "base/deadline.h"
@@ -221,6 +222,7 @@ class ProblemOpener {
     opened_->problem = std::move(inferred->problem);
     opened_->to_fill_in = std::move(inferred->to_fill_in);
     lengths_inferred_ = inferred->lengths_inferred;
+    tests_are_chosen_ = inferred->tests_are_chosen;
     sizes_.own_sizes = std::move(inferred->own_sizes);
     if (kernels.front().unit)
       sizes_.quotients = infer::size_quotients(kernels.front().unit->kernel);
@@ -375,6 +377,24 @@ class ProblemOpener {
   }
 
   Done check() {
+    // An endless loop would otherwise run into the interpreter's own limit only, minutes later.
+    const Deadline deadline(options_.evaluation_seconds, cancellation_);
+    for (;;) {
+      make_verifier();
+      auto warnings = opened_->verifier->check_original(options_.seed, deadline.cancellation());
+      if (warnings) {
+        opened_->warnings = std::move(*warnings);
+        // What a run writes down is what was tested.
+        for (const Symbols& size : opened_->verifier->sizes_left_out(options_.seed, cancellation_))
+          std::erase(opened_->problem.tests, size);
+        return {};
+      }
+      if (deadline.expired() || !give_up_obstacle(warnings.error(), deadline.cancellation()))
+        return check_failure(warnings.error(), deadline.expired());
+    }
+  }
+
+  void make_verifier() {
     VerifierConfiguration configuration;
     // What they capture outlives the verifier.
     // Types of a Triton kernel are not in its text.
@@ -393,17 +413,46 @@ class ProblemOpener {
         };
     opened_->verifier =
         std::make_unique<Verifier>(opened_->problem, opened_->compiled, std::move(configuration));
-    // An endless loop would otherwise run into the interpreter's own limit only, minutes later.
-    const Deadline deadline(options_.evaluation_seconds, cancellation_);
-    auto warnings = opened_->verifier->check_original(options_.seed, deadline.cancellation());
-    if (warnings) {
-      opened_->warnings = std::move(*warnings);
-      // What a run writes down is what was tested.
-      for (const Symbols& size : opened_->verifier->sizes_left_out(options_.seed, cancellation_))
-        std::erase(opened_->problem.tests, size);
-      return {};
+  }
+
+  // Of what the original fails at, what nobody asked for: a test size that was made up, or a
+  // direction that was inferred. Says so; false where it is none of that.
+  bool give_up_obstacle(const Error& error, const Cancellation& cancellation) {
+    if (error.code == ErrorCode::cancelled) return false;
+    Problem& problem = opened_->problem;
+    const auto obstacle = opened_->verifier->obstacle(options_.seed, cancellation);
+    if (obstacle.written_input) {
+      Argument& argument = problem.arguments[*obstacle.written_input];
+      if (!may_redirect(argument)) return false;
+      argument.direction = Direction::inout;
+      problem.notes.push_back(fmt::format("'{}' is written, too, as runs show", argument.name));
+      return true;
     }
-    return check_failure(warnings.error(), deadline.expired());
+    const bool own_tests = problem.tests_are_derived || tests_are_chosen_;
+    if (obstacle.test_size && own_tests && problem.tests.size() > 1) {
+      std::erase(problem.tests, *obstacle.test_size);
+      problem.notes.push_back(fmt::format("the test size {} is left out: {}",
+                                          sizes_text({*obstacle.test_size}),
+                                          error.message.substr(0, error.message.find("; "))));
+      return true;
+    }
+    if (!obstacle.unwritten_output) return false;
+    Argument& argument = problem.arguments[*obstacle.unwritten_output];
+    const auto outputs = std::ranges::count_if(
+        problem.arguments, [](const Argument& one) { return one.is_output(); });
+    if (!may_redirect(argument) || outputs < 2) return false;
+    argument.direction = Direction::in;
+    problem.notes.push_back(fmt::format(
+        "'{}' is never written at the test sizes, so it is taken as an input", argument.name));
+    return true;
+  }
+
+  // Whether the argument's direction was inferred.
+  [[nodiscard]] bool may_redirect(const Argument& argument) const {
+    if (!lengths_inferred_ || source_.capture) return false;
+    const auto said = std::ranges::find(source_.manifest.arguments, argument.name,
+                                        [](const auto& one) { return one.first; });
+    return said == source_.manifest.arguments.end() || !said->second.direction;
   }
 
   Done check_failure(const Error& error, bool expired) {
@@ -479,6 +528,7 @@ class ProblemOpener {
   std::unique_ptr<OpenedProblem> opened_;
   std::optional<source::Unit> unit_;
   bool lengths_inferred_ = false;
+  bool tests_are_chosen_ = false;
   SizeChoice sizes_;
   std::vector<std::string> read_only_;  // parameters of a Triton kernel
   std::vector<std::string> missing_;    // of the comment of a Triton kernel

@@ -1,12 +1,14 @@
 #include "session/trial_launch.h"
 
 #include "eval/verify/parameters.h"
+#include "kernel/manifest.h"
 #include "ptx/device_memory.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 namespace regraph {
@@ -17,6 +19,7 @@ constexpr std::uint64_t kInstructionsOfAllBlocks = 4'000'000;      // of warps
 constexpr std::uint64_t kInstructionsOfSomeBlocks = 20'000'000;
 constexpr std::uint64_t kBlocksBetween = 12;
 constexpr std::size_t kPatternBytes = 4096;
+constexpr std::size_t kMostPatternBytes = std::size_t{1} << 20;
 constexpr std::size_t kAscending = std::size_t{1} << 16;  // elements; more are not looked at
 
 template <typename Visit>
@@ -72,6 +75,31 @@ void fill_ascending(ScalarType type, const TrialContent& content, std::span<std:
   }
 }
 
+// The numbers that verification fills a buffer with, which are repeated.
+std::vector<std::byte> drawn_pattern(const Parameter& parameter, const ManifestArgument* said,
+                                     const Symbols& symbols, const DrawnContents& drawn,
+                                     std::size_t stream) {
+  Argument argument;
+  argument.name = parameter.name;
+  argument.type = parameter.type;
+  argument.is_pointer = true;
+  argument.components = parameter.components;
+  argument.record_bytes = parameter.record_bytes;
+  argument.fields = parameter.fields;
+  if (said != nullptr && said->init && !said->init->is_whole()) {
+    argument.init = *said->init;
+  } else if (!is_floating(parameter.type)) {
+    argument.init = default_integer_init(parameter.type);
+  }
+  const auto element = static_cast<std::size_t>(parameter.components) *
+                       static_cast<std::size_t>(size_in_bytes(parameter.type));
+  std::size_t bytes = std::lcm(std::max<std::size_t>(element, 1), kPatternBytes);
+  if (bytes > kMostPatternBytes) bytes = kPatternBytes;
+  std::vector<std::byte> pattern(bytes);
+  verify::fill_input({}, argument, symbols, drawn.distribution, drawn.seed, stream, pattern);
+  return pattern;
+}
+
 // First and last on each axis, and some between.
 std::vector<std::uint64_t> some_blocks(const Dim3& grid) {
   std::set<std::uint64_t> blocks;
@@ -98,10 +126,6 @@ struct TrialLaunch::Setup {
 Result<TrialLaunch> TrialLaunch::make(const CompiledKernel& compiled,
                                       const KernelSignature& signature, const Manifest& draft) {
   if (!draft.launch) return fail(ErrorCode::unsupported, "the launch is not known");
-  for (const Parameter& parameter : signature.parameters) {
-    if (parameter.record_bytes > 0)
-      return fail(ErrorCode::unsupported, "structures are not looked into");
-  }
   auto program = ptx::Program::load(compiled.ptx, compiled.entry);
   if (!program.ok()) return program.error();
   const bool dynamic = compiled.ptx.find(".extern .shared") != std::string::npos;
@@ -132,6 +156,7 @@ Result<TrialLaunch::Setup> TrialLaunch::set_up(const Symbols& symbols,
   arguments.dynamic_shared_bytes =
       static_cast<std::uint32_t>(shared_bytes_.value_or(launch->dynamic_shared_bytes));
   std::size_t slot = 0;
+  std::map<std::string, std::size_t> structures;  // where they begin among the arguments
   for (std::size_t i = 0; i < signature_.parameters.size(); ++i) {
     const Parameter& parameter = signature_.parameters[i];
     if (!parameter.is_passed()) continue;
@@ -141,22 +166,47 @@ Result<TrialLaunch::Setup> TrialLaunch::set_up(const Symbols& symbols,
     arguments.parameters.resize(
         std::max(arguments.parameters.size(), layout.offset + layout.bytes));
     std::byte* const place = arguments.parameters.data() + layout.offset;
-    if (!parameter.is_pointer) {
+    if (parameter.is_pointer) {
+      if (Status status = add_buffer(i, symbols, contents, setup); !status.ok()) return status.error();
+      std::memcpy(place, &setup.addresses[i], sizeof setup.addresses[i]);
+    } else if (parameter.record_bytes > 0) {
+      structures[parameter.name] = layout.offset;
+      const ManifestArgument* said = said_of(parameter.name);
+      if (said != nullptr && said->record)
+        std::copy_n(said->record->begin(), std::min(said->record->size(), layout.bytes), place);
+    } else {
       write_scalar(parameter, symbols, place, layout.bytes);
-      continue;
     }
-    const bool floating = is_floating(parameter.type);
-    TrialContent content{floating ? contents.floats : contents.integers, 0};
-    if (const auto own = contents.of.find(i); own != contents.of.end()) content = own->second;
-    auto address = setup.memory.allocate_pattern(parameter.name, kTrialBufferBytes,
-                                                 ptx::BufferAccess::read_write,
-                                                 pattern_of(parameter.type, content.first));
-    if (!address.ok()) return address.error();
-    if (content.step != 0) fill_ascending(parameter.type, content, setup.memory.view(*address));
-    setup.addresses[i] = *address;
-    std::memcpy(place, &*address, sizeof *address);
+  }
+  for (std::size_t i = 0; i < signature_.parameters.size(); ++i) {
+    const Parameter& parameter = signature_.parameters[i];
+    const auto structure = structures.find(parameter.inside);
+    if (structure == structures.end()) continue;
+    const std::size_t at = structure->second + static_cast<std::size_t>(parameter.inside_byte);
+    if (at + sizeof setup.addresses[i] > arguments.parameters.size()) continue;
+    if (Status status = add_buffer(i, symbols, contents, setup); !status.ok()) return status.error();
+    std::memcpy(arguments.parameters.data() + at, &setup.addresses[i], sizeof setup.addresses[i]);
   }
   return setup;
+}
+
+Status TrialLaunch::add_buffer(std::size_t index, const Symbols& symbols,
+                               const TrialContents& contents, Setup& setup) const {
+  const Parameter& parameter = signature_.parameters[index];
+  const ManifestArgument* said = said_of(parameter.name);
+  if (said != nullptr && said->is_null) return {};
+  const bool floating = is_floating(parameter.type);
+  TrialContent content{floating ? contents.floats : contents.integers, 0};
+  if (const auto own = contents.of.find(index); own != contents.of.end()) content = own->second;
+  const auto pattern = contents.drawn ? drawn_pattern(parameter, said, symbols, *contents.drawn, index)
+                                      : pattern_of(parameter.type, content.first);
+  auto address = setup.memory.allocate_pattern(parameter.name, kTrialBufferBytes,
+                                               ptx::BufferAccess::read_write, pattern);
+  if (!address.ok()) return address.error();
+  if (content.step != 0 && !contents.drawn)
+    fill_ascending(parameter.type, content, setup.memory.view(*address));
+  setup.addresses[index] = *address;
+  return {};
 }
 
 Result<Trial> TrialLaunch::run(const Symbols& symbols, const TrialContents& contents,
@@ -173,7 +223,8 @@ Result<Trial> TrialLaunch::run(const Symbols& symbols, const TrialContents& cont
     ptx::AddressLog writes = reads;
     ptx::RunOptions options;
     options.count = false;
-    options.instruction_budget = samples_ ? kInstructionsOfSomeBlocks : kInstructionsOfAllBlocks;
+    options.instruction_budget = most_instructions_.value_or(samples_ ? kInstructionsOfSomeBlocks
+                                                                      : kInstructionsOfAllBlocks);
     if (samples_) options.blocks = some_blocks(setup->arguments.grid);
     options.reads = &reads;
     options.writes = &writes;

@@ -4,6 +4,7 @@
 #include "base/cancellation.h"
 #include "base/result.h"
 #include "eval/compile/compiler.h"
+#include "eval/verify/inputs.h"
 #include "kernel/manifest.h"
 #include "kernel/problem.h"
 #include "ptx/interpreter.h"
@@ -24,12 +25,19 @@ struct TrialContent {
   bool operator==(const TrialContent&) const = default;
 };
 
+// Numbers as verification draws them.
+struct DrawnContents {
+  verify::Distribution distribution = verify::Distribution::manifest;
+  std::uint64_t seed = 1;
+};
+
 // Of all buffers: those of floating type, those of integers, and those that are an exception, by
 // parameter.
 struct TrialContents {
   double floats = 0.75;
   double integers = 0.0;
   std::map<std::size_t, TrialContent> of = {};
+  std::optional<DrawnContents> drawn = {};  // in all buffers instead
 };
 
 // What a kernel touched of a buffer, in elements.
@@ -44,8 +52,8 @@ using Trial = std::vector<Touched>;  // by parameter
 // looked at in a few of its blocks: the first, the last, and some between.
 class TrialLaunch {
  public:
-  // `signature` and `draft`, which has the launch, must outlive this. Errors: unsupported
-  // (structures, no launch), and what keeps a kernel from being loaded.
+  // `signature` and `draft`, which has the launch, must outlive this. Errors: unsupported (no
+  // launch), and what keeps a kernel from being loaded.
   [[nodiscard]] static Result<TrialLaunch> make(const CompiledKernel& compiled,
                                                 const KernelSignature& signature,
                                                 const Manifest& draft);
@@ -61,6 +69,11 @@ class TrialLaunch {
   // As much as there is, in launches from now on: what is needed is not known.
   void take_all_shared_memory() { shared_bytes_ = most_shared_bytes(); }
   [[nodiscard]] bool has_dynamic_shared_memory() const { return has_dynamic_shared_memory_; }
+  // Whether the last run was of a few blocks; until told otherwise the next ones are, too.
+  [[nodiscard]] bool looks_at_some_blocks() const { return samples_; }
+  void look_at_all_blocks() { samples_ = false; }
+  // So many instructions of warps at most, of all blocks or of a few.
+  void limit_instructions(std::uint64_t most) { most_instructions_ = most; }
 
   // What the draft says of an argument; null where it says nothing.
   [[nodiscard]] const ManifestArgument* said_of(const std::string& name) const;
@@ -75,6 +88,8 @@ class TrialLaunch {
 
   struct Setup;
   [[nodiscard]] Result<Setup> set_up(const Symbols& symbols, const TrialContents& contents) const;
+  [[nodiscard]] Status add_buffer(std::size_t index, const Symbols& symbols,
+                                  const TrialContents& contents, Setup& setup) const;
   [[nodiscard]] std::int64_t most_shared_bytes() const;
   void write_scalar(const Parameter& parameter, const Symbols& symbols, std::byte* place,
                     std::size_t bytes) const;
@@ -87,6 +102,7 @@ class TrialLaunch {
   bool has_dynamic_shared_memory_ = false;
   std::optional<std::int64_t> shared_bytes_;  // instead of the draft's
   bool samples_ = false;                      // all blocks took too long
+  std::optional<std::uint64_t> most_instructions_;
 };
 
 }  // namespace regraph

@@ -244,7 +244,11 @@ class Extractor {
     }
   }
 
-  // Kernels of the same name in other namespaces.
+  [[nodiscard]] bool has_body(const TopLevelDeclaration& declaration) const {
+    return declaration.last > declaration.first && word(declaration.last - 1) == "}";
+  }
+
+  // Other kernels of the same name: in other namespaces, and overloads.
   void drop_namesakes() {
     for (const TopLevelDeclaration* kernel : chosen_) {
       const auto place = static_cast<std::size_t>(kernel - declarations_.data());
@@ -252,7 +256,10 @@ class Extractor {
         const TopLevelDeclaration& other = declarations_[i];
         const bool same = other.kind == DeclarationKind::function && other.is_global &&
                           !other.names.empty() && other.names.front() == kernel->names.front();
-        if (same && namespaces_[i] != namespaces_[place]) keep_[i] = false;
+        if (!same || i == place) continue;
+        // Which of several overloads is meant the compiler could not tell by the name.
+        const bool overload = has_body(other) && !other.template_closer;
+        if (namespaces_[i] != namespaces_[place] || overload) keep_[i] = false;
       }
     }
   }
@@ -272,10 +279,24 @@ class Extractor {
   DeviceCode code_;
 };
 
+// Without the storage class that C++17 took away, and that never meant anything to a GPU; places
+// stay.
+std::string without_register(std::string text) {
+  constexpr std::string_view kWord = "register";
+  if (text.find(kWord) == std::string::npos) return text;
+  const std::vector<Token> tokens = tokenize(text);
+  for (const Token& token : tokens) {
+    if (token.kind == TokenKind::identifier && token.in(text) == kWord)
+      text.replace(token.begin, kWord.size(), kWord.size(), ' ');
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<DeviceCode> extract_device_code(std::string_view source, const ExtractionRequest& request) {
-  const WrittenOutMacros written = write_out_kernel_macros(source);
+  WrittenOutMacros written = write_out_kernel_macros(source);
+  written.text = without_register(std::move(written.text));
   auto code = Extractor(written.text, request).run();
   if (code && !written.macros.empty()) {
     code->notes.insert(

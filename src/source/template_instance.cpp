@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <initializer_list>
 #include <set>
 
 namespace regraph::source {
@@ -210,7 +212,15 @@ class InstanceFinder {
       }
       instances.insert(std::move(inner));
     }
-    return instances;
+    if (!instances.empty()) return instances;
+    // Nobody says what the caller is: what does not follow from that is known.
+    for (std::string& argument : arguments) {
+      const bool follows = std::ranges::any_of(*parameters, [&](const auto& parameter) {
+        return replaced(argument, parameter.name, "") != argument;
+      });
+      if (follows) argument.clear();
+    }
+    return {arguments};
   }
 
   // Constants and aliases of the calling function, "const int size = 256;" and "using T = float;",
@@ -300,6 +310,25 @@ std::string list(const std::vector<std::string>& arguments) {
   return result;
 }
 
+bool has_word(const std::string& name, std::initializer_list<std::string_view> words) {
+  std::string lower;
+  for (const char letter : name)
+    lower += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+// What is taken where nothing says it: what such a parameter is most often.
+std::string usual_argument(const TemplateParameter& parameter) {
+  if (parameter.type == "typename")
+    return has_word(parameter.name, {"index", "idx", "offset", "int"}) ? "int" : "float";
+  if (parameter.type == "bool") return "false";
+  if (!has_word(parameter.type, {"int", "unsigned", "size_t", "long", "short", "auto"}))
+    return fmt::format("static_cast<{}>(0)", parameter.type);
+  if (has_word(parameter.name, {"block", "thread"})) return "256";
+  return has_word(parameter.name, {"vec", "unroll", "items"}) ? "4" : "16";
+}
+
 }  // namespace
 
 std::vector<std::string> template_arguments(std::string_view text, const std::vector<Token>& tokens,
@@ -329,7 +358,12 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
                               parameters->size(), wanted, arguments.size()));
     }
   } else {
-    const auto found = InstanceFinder(text, tokens, declarations).of(kernel, kDeepestCaller);
+    auto found = InstanceFinder(text, tokens, declarations).of(kernel, kDeepestCaller);
+    const auto is_partly_said = [](const auto& one) {
+      return std::ranges::any_of(one, [](const std::string& each) { return each.empty(); });
+    };
+    // Callers that nobody calls tell less than others.
+    if (!std::ranges::all_of(found, is_partly_said)) std::erase_if(found, is_partly_said);
     if (found.size() > 1) {
       std::string choices;
       for (const auto& one : found)
@@ -343,15 +377,14 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
     instance.note =
         fmt::format("kernel template '{0}': the instance {0}<{1}> is taken", name, list(arguments));
   }
+  std::string unsaid;
   for (std::size_t i = 0; i < parameters->size(); ++i) {
     const TemplateParameter& parameter = (*parameters)[i];
     const bool given = i < arguments.size() && !arguments[i].empty();
-    const std::string& value = given ? arguments[i] : parameter.standard;
+    std::string value = given ? arguments[i] : parameter.standard;
     if (value.empty()) {
-      return fail(ErrorCode::unsupported,
-                  fmt::format("kernel '{0}' is a template and nothing says what '{1}' is; name an "
-                              "instance, e.g. --kernel '{0}<{2}>'",
-                              name, parameter.name, parameter.type == "typename" ? "float" : "16"));
+      value = usual_argument(parameter);
+      unsaid += fmt::format("{}'{}' is {}", unsaid.empty() ? "" : ", ", parameter.name, value);
     }
     instance.arguments.push_back(value);
     // A constant or type of the file that is called like the parameter.
@@ -360,6 +393,12 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
         parameter.type == "typename"
             ? fmt::format("using {} = {}; ", parameter.name, value)
             : fmt::format("constexpr {} {} = {}; ", parameter.type, parameter.name, value);
+  }
+  if (!unsaid.empty()) {
+    instance.note = fmt::format(
+        "kernel template '{0}': nothing says what instance is used, so that {1}; name another by "
+        "--kernel '{0}<...>'",
+        name, unsaid);
   }
   return instance;
 }

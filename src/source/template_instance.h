@@ -24,9 +24,9 @@ struct TemplateInstance {
 // `kernel` is a template of the file; `wanted` its name, with arguments or without. Without, the
 // file's explicit instantiations and launches are searched, then defaults; what stands in a launch
 // and is known only there (a constant, an alias or a template parameter of the calling function) is
-// replaced by its value. Errors: invalid_argument
-// (too many arguments), unsupported (parameter packs, templates as parameters, arguments that
-// nothing gives, several different instances).
+// replaced by its value. What nothing gives is what such a parameter is most often (float, int for
+// an index, 256 threads), which the note says. Errors: invalid_argument (too many arguments),
+// unsupported (parameter packs, templates as parameters, several different instances).
 [[nodiscard]] Result<TemplateInstance> instantiate_template(
     std::string_view text, const std::vector<Token>& tokens,
     const std::vector<TopLevelDeclaration>& declarations, const TopLevelDeclaration& kernel,

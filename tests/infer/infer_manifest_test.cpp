@@ -69,22 +69,29 @@ TEST(InferManifest, ConditionsOfValuesThatChangeAreNotReadThroughTheirNames) {
   EXPECT_EQ(inferred.length("b"), "unknown");
 }
 
-TEST(InferManifest, SaysWhichConditionsDoNotBoundTheGrid) {
-  const auto why = [](const std::string& condition) {
-    const Inferred inferred = infer(
+TEST(InferManifest, SaysWhichConditionsMayBoundTheGrid) {
+  const auto inferred = [](const std::string& condition) {
+    return infer(
         "__global__ void f(float* a, int n) {\n"
         "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
         condition + "  a[i] = 0;\n}\n");
-    std::string text;
-    for (const auto& [argument, reason] : inferred.result.unknown) {
-      if (argument.empty()) text = reason;
-    }
-    return text;
   };
-  EXPECT_EQ(why(""), "");  // it gets a size of its own
-  const std::string other = why("  if (i * i >= n + i) return;\n");
-  EXPECT_NE(other.find("'i * i >= n + i' (line 3)"), std::string::npos) << other;
-  EXPECT_EQ(other.find("no guard"), std::string::npos) << other;
+  const auto has_note = [](const Inferred& one, const std::string& text) {
+    return std::ranges::any_of(one.result.notes, [&](const std::string& note) {
+      return note.find(text) != std::string::npos;
+    });
+  };
+  const Inferred none = inferred("");
+  EXPECT_EQ(none.grid(0), "blocks");  // a size of its own
+  EXPECT_FALSE(has_note(none, "give the launch"));
+  const Inferred mixed = inferred("  if (i * i >= n + i) return;\n");
+  EXPECT_EQ(mixed.grid(0), "blocks");
+  EXPECT_TRUE(has_note(mixed, "there is 'i * i >= n + i' (line 3): give the launch"));
+  const Inferred square = inferred("  if (i * i >= n - 1) return;\n");
+  EXPECT_EQ(square.grid(0), "cdiv(n - 1, bx)");
+  EXPECT_TRUE(has_note(square, "guessed from 'i * i >= n - 1' (line 3)"));
+  const Inferred border = inferred("  if (i * i < 4 || i * i > n) return;\n");
+  EXPECT_EQ(border.grid(0), "cdiv(n, bx)");
 }
 
 TEST(InferManifest, ReadsGuardsOfAMatrixProduct) {

@@ -67,7 +67,7 @@ TEST(KernelMacros, AMacroMayBeTheBeginningOfAKernel) {
 }
 
 TEST(KernelMacros, OtherTextsStayAsTheyAre) {
-  for (const std::string text : {
+  for (const std::string& text : std::vector<std::string>{
            std::string("#define KERNEL __global__ void\nKERNEL k(float* a) { a[0] = 1; }\n"),
            std::string("#define SQUARE(x) ((x) * (x))\n__global__ void k(float* a) { a[0] = "
                        "SQUARE(2); }\n"),

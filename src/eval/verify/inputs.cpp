@@ -194,24 +194,35 @@ void fill(const Argument& argument, Distribution distribution, std::uint64_t see
 
 namespace {
 
-// Floating-point numbers of one type, `count` of them in each of the elements that lie `stride`
-// bytes apart.
-struct FloatPlane {
+// Numbers of one type, `count` of them in each of the elements that lie `stride` bytes apart.
+struct Plane {
   ScalarType type = ScalarType::f32;
   std::size_t begin = 0;
   std::size_t count = 1;
   std::size_t stride = 0;
 };
 
-std::vector<FloatPlane> float_planes(const Argument& argument) {
+std::vector<Plane> float_planes(const Argument& argument) {
   const std::size_t size = size_in_bytes(argument.type);
   if (argument.fields.empty()) {
     if (!is_floating(argument.type)) return {};
     return {{argument.type, 0, 1, size}};
   }
-  std::vector<FloatPlane> planes;
+  std::vector<Plane> planes;
   for (const Field& field : argument.fields) {
     if (field.is_pointer || !is_floating(field.type)) continue;
+    planes.push_back({field.type, static_cast<std::size_t>(field.byte),
+                      static_cast<std::size_t>(field.components),
+                      static_cast<std::size_t>(argument.record_bytes)});
+  }
+  return planes;
+}
+
+// Of a structure: its integers.
+std::vector<Plane> integer_planes(const Argument& argument) {
+  std::vector<Plane> planes;
+  for (const Field& field : argument.fields) {
+    if (field.is_pointer || is_floating(field.type)) continue;
     planes.push_back({field.type, static_cast<std::size_t>(field.byte),
                       static_cast<std::size_t>(field.components),
                       static_cast<std::size_t>(argument.record_bytes)});
@@ -230,7 +241,7 @@ double perturbed(double value, double elsewhere, Draw& draw) {
   return value * (0.5 + draw.unit());
 }
 
-void draw_plane(const Argument& argument, const FloatPlane& plane, Distribution distribution,
+void draw_plane(const Argument& argument, const Plane& plane, Distribution distribution,
                 std::uint64_t seed, std::uint64_t stream, std::span<std::byte> buffer,
                 std::span<const std::byte> original) {
   const std::size_t size = size_in_bytes(plane.type);
@@ -282,7 +293,10 @@ void fill_input(const Problem& problem, const Argument& argument, const Symbols&
     if (init.ok()) known.init = *init;  // make_problem reports what is not
     fill(known, distribution, seed, stream, buffer);
     if (argument.fields.empty() || is_constant(argument)) return;
-    for (const FloatPlane& plane : float_planes(argument))
+    // What is said of integers is said of each, not of their bytes.
+    for (const Plane& plane : integer_planes(argument))
+      draw_plane(known, plane, Distribution::manifest, seed, stream, buffer, buffer);
+    for (const Plane& plane : float_planes(argument))
       draw_plane(argument, plane, distribution, seed, stream, buffer, buffer);
     return;
   }
@@ -294,7 +308,7 @@ void fill_input(const Problem& problem, const Argument& argument, const Symbols&
                       *captured->bytes);
   }
   if (distribution == Distribution::exchanged) distribution = Distribution::perturbed;
-  for (const FloatPlane& plane : float_planes(argument))
+  for (const Plane& plane : float_planes(argument))
     draw_plane(argument, plane, distribution, seed, stream, buffer.first(bytes), *captured->bytes);
 }
 

@@ -87,6 +87,9 @@ class Reference {
   [[nodiscard]] Distribution distribution(std::size_t index) const {
     return slots_[index]->content.distribution;
   }
+  [[nodiscard]] const Symbols& symbols(std::size_t index) const {
+    return *slots_[index]->content.symbols;
+  }
 
   // Returns the case, running the original if nobody has yet. Errors: what is wrong with the
   // original; cancelled. Thread-safe.

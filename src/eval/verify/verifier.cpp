@@ -185,6 +185,16 @@ struct Verifier::State {
   std::mutex mutex;
   std::list<std::pair<std::uint64_t, std::shared_ptr<Reference>>> references;  // latest first
 
+  // The argument that a fault says is read-only.
+  [[nodiscard]] std::optional<std::size_t> input_written_in(const std::string& fault) const {
+    for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
+      const std::string words =
+          fmt::format("in '{}', which is read-only", problem.arguments[i].name);
+      if (fault.find(words) != std::string::npos) return i;
+    }
+    return std::nullopt;
+  }
+
   // Error: why there can be no reference at all.
   Result<std::shared_ptr<Reference>> reference(std::uint64_t seed) {
     if (!original.ok()) {
@@ -353,6 +363,37 @@ std::vector<Symbols> Verifier::sizes_left_out(std::uint64_t seed,
       sizes.push_back(*(*one)->symbols);
   }
   return sizes;
+}
+
+Verifier::Obstacle Verifier::obstacle(std::uint64_t seed, const Cancellation& cancellation) {
+  Obstacle result;
+  const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
+  if (!reference.ok()) return result;
+  std::vector<const Case*> cases;
+  for (std::size_t i = 0; i < (*reference)->case_count(); ++i) {
+    const Result<const Case*> one = (*reference)->at(i, cancellation);
+    if (cancellation.requested()) return {};
+    if (!one.ok() || !(*one)->race.empty()) {
+      // What cannot be interpreted is so at all sizes.
+      const bool is_unsupported = !one.ok() && one.error().code == ErrorCode::unsupported;
+      if (is_unsupported) return result;
+      result.test_size = (*reference)->symbols(i);
+      if (!one.ok()) result.written_input = state_->input_written_in(one.error().message);
+      return result;
+    }
+    if ((*one)->left_out.empty()) {
+      cases.push_back(*one);
+    } else if (const auto input = state_->input_written_in((*one)->left_out)) {
+      result.written_input = input;
+      return result;
+    }
+  }
+  for (std::size_t i = 0; i < state_->problem.arguments.size() && !cases.empty(); ++i) {
+    if (!state_->problem.arguments[i].is_output() || is_written(i, cases)) continue;
+    result.unwritten_output = i;
+    return result;
+  }
+  return result;
 }
 
 Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,

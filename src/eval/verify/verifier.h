@@ -126,6 +126,16 @@ class Verifier {
   [[nodiscard]] std::vector<Symbols> sizes_left_out(std::uint64_t seed,
                                                     const Cancellation& cancellation);
 
+  // Why check_original fails, in terms of what may be given up where nobody asked for it: a test
+  // size at which the original has no defined result, an input that it writes, else an output that
+  // it never writes.
+  struct Obstacle {
+    std::optional<Symbols> test_size;
+    std::optional<std::size_t> written_input;     // argument
+    std::optional<std::size_t> unwritten_output;  // argument
+  };
+  [[nodiscard]] Obstacle obstacle(std::uint64_t seed, const Cancellation& cancellation);
+
   // The original as the interpreter has it; null when it cannot be loaded. Valid as long as the
   // verifier.
   [[nodiscard]] const verify::LoadedPlan* original() const;

@@ -90,6 +90,28 @@ TEST(Inputs, IntegerBuffersStayInTheirRange) {
   EXPECT_EQ(iota[4999], 4999.0);
 }
 
+TEST(Inputs, IntegersOfStructuresStayInTheirRange) {
+  Argument cells = buffer(ScalarType::u8, {BufferInit::Kind::integers, 0.0, 15.0});
+  cells.components = 12;
+  cells.record_bytes = 12;
+  cells.fields = {{"next", 0, ScalarType::i32}, {"weight", 4, ScalarType::f32},
+                  {"kinds", 8, ScalarType::u16, 2}};
+  std::vector<std::byte> bytes(12 * 500);
+  fill_input({}, cells, {}, Distribution::normal, 1, 0, bytes);
+  std::set<double> nexts;
+  std::set<double> kinds;
+  bool negative = false;
+  for (std::size_t i = 0; i < 500; ++i) {
+    nexts.insert(load_element(ScalarType::i32, bytes.data() + i * 12));
+    negative = negative || load_element(ScalarType::f32, bytes.data() + i * 12 + 4) < 0.0;
+    kinds.insert(load_element(ScalarType::u16, bytes.data() + i * 12 + 10));
+  }
+  EXPECT_EQ(nexts.size(), 16U);
+  EXPECT_EQ(*nexts.rbegin(), 15.0);
+  EXPECT_EQ(kinds.size(), 16U);
+  EXPECT_TRUE(negative);
+}
+
 TEST(Inputs, HalfInputsAreFinite) {
   for (const ScalarType type : {ScalarType::f16, ScalarType::bf16}) {
     for (const double value : values(buffer(type), Distribution::large, 1, 5000)) {
