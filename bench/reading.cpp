@@ -154,8 +154,7 @@ class Reader {
 
   void propose(const ProblemSource& input, const source::ParsedKernel& parsed,
                Reading& result) const {
-    const LengthObserver observe = [](const Manifest&, const std::vector<std::string>&,
-                                      const std::vector<std::string>&) {
+    const LengthObserver observe = [](const Manifest&, const ObservationHints&) {
       return Result<ObservedLengths>(Error{ErrorCode::unsupported, "nothing is run here"});
     };
     const auto inferred = infer_problem(input, {parsed}, observe, true);

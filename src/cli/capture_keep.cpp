@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,12 +22,19 @@ std::string work_text(const capture::CapturedKernel& kernel) {
   return fmt::format("{:.3g} thread instructions", static_cast<double>(kernel.thread_instructions));
 }
 
+std::string shortened(std::string name) {
+  constexpr std::size_t kMostOfName = 160;
+  if (name.size() <= kMostOfName) return name;
+  name.resize(kMostOfName);
+  return name + "...";
+}
+
 std::string folder_text(const capture::KeptFolder& folder) {
   const capture::CapturedKernel& kernel = folder.kernel;
   std::vector<std::string> names;
   for (const capture::KernelStage& stage : kernel.stages)
-    names.push_back(capture::readable_name(stage.symbol));
-  if (names.empty()) names.push_back(capture::readable_name(kernel.symbol));
+    names.push_back(shortened(capture::readable_name(stage.symbol)));
+  if (names.empty()) names.push_back(shortened(capture::readable_name(kernel.symbol)));
   std::string text =
       fmt::format("  {}\n    {}: {} of {} {} kept, {} in all\n", folder.path.string(),
                   fmt::join(names, ", then "), kernel.kept.size(), kernel.launches,
@@ -90,9 +98,11 @@ int capture_keep(const Program& program, const KeepRequest& request, const std::
       text += folder_text(folder);
     for (const std::string& note : kept->notes)
       text += "  note: " + note + "\n";
-    if (!kept->folders.empty()) {
-      text += fmt::format("next: regraph-search {} --device {}\n",
-                          kept->folders.front().path.string(), request.device);
+    const auto next = std::ranges::find_if(
+        kept->folders, [](const auto& folder) { return !folder.kernel.source.empty(); });
+    if (next != kept->folders.end()) {
+      text += fmt::format("next: regraph-search {} --device {}\n", next->path.string(),
+                          request.device);
     }
     say(text);
   }

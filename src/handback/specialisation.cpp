@@ -15,11 +15,15 @@ namespace {
 using source::Token;
 using source::TokenKind;
 
-// The words of a text, one blank between two.
+// The words of a text, one blank between two, and none in qualified names.
 std::string normal(std::string_view text) {
   std::string result;
-  for (const Token& token : source::tokenize(text))
-    result += (result.empty() ? "" : " ") + std::string(token.in(text));
+  for (const Token& token : source::tokenize(text)) {
+    const std::string_view word = token.in(text);
+    const bool joined = result.empty() || word == "::" || result.ends_with("::");
+    result += joined ? "" : " ";
+    result += word;
+  }
   return result;
 }
 
@@ -40,16 +44,29 @@ std::vector<std::string> parts_of(std::string_view text) {
   return parts;
 }
 
-// Literals and built-in types: what differs in words differs.
+// PyTorch's half types, which are no other ones, under their first name; else empty.
+std::string pytorch_type(std::string value) {
+  if (value.starts_with("::")) value.erase(0, 2);
+  for (const std::string_view space : {"c10::", "at::", "torch::"}) {
+    if (!value.starts_with(space)) continue;
+    const std::string name = value.substr(space.size());
+    if (name == "Half" || name == "BFloat16") return "c10::" + name;
+  }
+  return {};
+}
+
+// Literals and known types: what differs in words differs.
 bool is_definite(const std::string& value) {
   const bool number = !value.empty() && std::isdigit(static_cast<unsigned char>(value[0])) != 0;
-  return number || value == "true" || value == "false" ||
+  return number || value == "true" || value == "false" || !pytorch_type(value).empty() ||
          scalar_type_from_cuda_name(value).has_value();
 }
 
 // Whether both name one type, as "uint" and "unsigned int".
 bool same_value(const std::string& a, const std::string& b) {
   if (a == b) return true;
+  const std::string ours = pytorch_type(a);
+  if (!ours.empty() || !pytorch_type(b).empty()) return ours == pytorch_type(b);
   const auto left = scalar_type_from_cuda_name(a);
   return left && left == scalar_type_from_cuda_name(b);
 }

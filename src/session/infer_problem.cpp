@@ -141,10 +141,13 @@ std::vector<std::byte> usual_record(const Parameter& parameter) {
 // What structures hold that are passed by value, where nothing says it.
 void infer_structures(const KernelSignature& signature, infer::InferredManifest& inferred) {
   for (const Parameter& parameter : signature.parameters) {
-    if (parameter.is_pointer || parameter.record_bytes == 0 || parameter.fields.empty()) continue;
+    if (parameter.is_pointer || parameter.record_bytes == 0) continue;
+    const bool is_empty = parameter.fields.empty() && parameter.record_bytes == 1;
+    if (parameter.fields.empty() && !is_empty) continue;
     ManifestArgument& said = argument_of(inferred.manifest, parameter.name);
     if (said.record) continue;
     said.record = usual_record(parameter);
+    if (is_empty) continue;
     inferred.notes.push_back(
         fmt::format("nothing says what the structure '{}' holds: its integers are {}, other "
                     "numbers {}; give its bytes where that is not what it holds",

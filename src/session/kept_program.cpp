@@ -255,11 +255,30 @@ class ProgramKeeper {
       if (Status status = capture::write_captured_kernel(path, kernel); !status)
         return session_error(status.error());
     }
+    note_sources();
     std::ranges::stable_sort(kept_.folders, [](const auto& a, const auto& b) {
       if (a.kernel.seconds != b.kernel.seconds) return a.kernel.seconds > b.kernel.seconds;
       return a.kernel.thread_instructions > b.kernel.thread_instructions;
     });
     return {};
+  }
+
+  // Kernels of libraries have names as long as pages, and there may be many.
+  void note_sources() {
+    constexpr std::size_t kMostNamed = 3;
+    constexpr std::size_t kMostOfName = 60;
+    if (without_source_.empty()) return;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(without_source_.size(), kMostNamed); ++i) {
+      const std::string& name = without_source_[i];
+      names += fmt::format("{}'{}{}'", i == 0 ? "" : ", ", name.substr(0, kMostOfName),
+                           name.size() > kMostOfName ? "..." : "");
+    }
+    if (without_source_.size() > kMostNamed)
+      names += fmt::format(" and {} more", without_source_.size() - kMostNamed);
+    kept_.notes.push_back(fmt::format(
+        "no file of this folder defines {}; name it with --source, or {} cannot be searched", names,
+        without_source_.size() == 1 ? "it" : "they"));
   }
 
   // Those of this run's build, else what an earlier one left in this folder or in build/.
@@ -295,9 +314,7 @@ class ProgramKeeper {
     if (file.empty()) {
       auto found = capture::find_kernel_source(fs::current_path(), kernel.symbol);
       if (found.empty()) {
-        kept_.notes.push_back(fmt::format(
-            "no file of this folder defines '{}'; name it with --source, or it cannot be searched",
-            name));
+        without_source_.push_back(name);
         return {};
       }
       // Those that the build compiled, else those that are whole.
@@ -358,6 +375,7 @@ class ProgramKeeper {
   fs::path program_;                  // that was built here
   std::vector<std::string> command_;  // of the first run
   std::string missing_libraries_;     // a sentence; empty: none
+  std::vector<std::string> without_source_;
   std::map<std::string, std::uint64_t> launches_;
   std::optional<std::vector<CompileCommand>> compile_commands_;
   KeptProgram kept_;

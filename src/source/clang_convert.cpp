@@ -1,3 +1,4 @@
+#include "source/clang_signature.h"
 #include "source/clang_convert.h"
 
 #include "source/analysis.h"
@@ -15,7 +16,7 @@ using clang::dyn_cast;
 KernelParameter convert_parameter(const clang::ParmVarDecl& parameter,
                                   const clang::PrintingPolicy& policy) {
   KernelParameter result;
-  result.name = parameter.getNameAsString();
+  result.name = name_of_parameter(parameter);
   clang::QualType type = parameter.getType();
   if (type->isPointerType()) {
     const clang::QualType pointee = type->getPointeeType();

@@ -220,7 +220,7 @@ StmtPtr StatementConverter::convert_value(const clang::VarDecl* declaration, cla
       take_calls(init, &block);
       value = has_effects(*init) ? nullptr : expressions_.convert_list(init);
       if (!value) {
-        value = std::make_shared<OpaqueExpression>(expressions_.text_of(init->getSourceRange()),
+        value = std::make_shared<OpaqueExpression>(expressions_.text_of(init),
                                                    std::nullopt);
       }
     } else if (!is_default) {

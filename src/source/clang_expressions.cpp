@@ -7,6 +7,7 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -88,8 +89,42 @@ std::string ExpressionConverter::text_of(clang::SourceRange range) const {
   return clang::Lexer::getSourceText(characters, sources, context_.getLangOpts()).str();
 }
 
+namespace {
+
+void collect_references(const clang::Stmt* node, std::vector<const clang::DeclRefExpr*>& all) {
+  if (node == nullptr) return;
+  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(node)) all.push_back(reference);
+  for (const clang::Stmt* child : node->children())
+    collect_references(child, all);
+}
+
+}  // namespace
+
+std::string ExpressionConverter::text_of(const clang::Stmt* node) const {
+  const clang::SourceManager& sources = context_.getSourceManager();
+  std::string text = text_of(node->getSourceRange());
+  const auto [file, begin] =
+      sources.getDecomposedLoc(sources.getExpansionRange(node->getSourceRange()).getBegin());
+  std::vector<const clang::DeclRefExpr*> references;
+  collect_references(node, references);
+  std::map<std::size_t, std::pair<std::size_t, std::string>> changes;  // place: length, name
+  for (const clang::DeclRefExpr* reference : references) {
+    const auto known = names_.find(reference->getDecl());
+    const std::string spelt = reference->getDecl()->getNameAsString();
+    const clang::SourceLocation location = reference->getLocation();
+    if (known == names_.end() || known->second == spelt || location.isMacroID()) continue;
+    const auto [own_file, place] = sources.getDecomposedLoc(location);
+    if (own_file != file || place < begin || place - begin + spelt.size() > text.size()) continue;
+    if (text.compare(place - begin, spelt.size(), spelt) != 0) continue;
+    changes[place - begin] = {spelt.size(), known->second};
+  }
+  for (auto change = changes.rbegin(); change != changes.rend(); ++change)
+    text.replace(change->first, change->second.first, change->second.second);
+  return text;
+}
+
 ExprPtr ExpressionConverter::opaque(const clang::Expr* node) const {
-  return std::make_shared<OpaqueExpression>("(" + text_of(node->getSourceRange()) + ")",
+  return std::make_shared<OpaqueExpression>("(" + text_of(node) + ")",
                                             scalar_type_of(node->getType()));
 }
 

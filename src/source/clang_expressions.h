@@ -90,6 +90,8 @@ class ExpressionConverter {
   [[nodiscard]] std::optional<int> constant_of(const clang::Expr* expr) const;
   // The source text, with macros as the user wrote them.
   [[nodiscard]] std::string text_of(clang::SourceRange range) const;
+  // The same, with variables as they are called here.
+  [[nodiscard]] std::string text_of(const clang::Stmt* node) const;
 
   [[nodiscard]] clang::ASTContext& context() const { return context_; }
   [[nodiscard]] const clang::PrintingPolicy& policy() const { return policy_; }

@@ -358,8 +358,10 @@ bool CallInliner::declare_object(const clang::VarDecl& declaration,
   bool is_declared = true;
   Object variables = map_object(record, object, [&](const Leaf& leaf, const ExprPtr& value) {
     const clang::QualType type = leaf.field->getType();
+    const auto* array = type->getAsArrayTypeUnsafe();
+    const ExprPtr given = array != nullptr && value ? list_of_elements(value, *array) : value;
     const auto name = bodies_.declare_field(declaration, declaration.getNameAsString() + leaf.name,
-                                            type, value, block);
+                                            type, given, block);
     is_declared = is_declared && name;
     return variable(name.value_or(""), scalar_type_of(type));
   });

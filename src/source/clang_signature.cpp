@@ -187,6 +187,11 @@ bool take_record(clang::QualType type, const clang::ASTContext& context, Paramet
 
 }  // namespace
 
+std::string name_of_parameter(const clang::ParmVarDecl& parameter) {
+  const std::string name = parameter.getNameAsString();
+  return name.empty() ? "unnamed_" + std::to_string(parameter.getFunctionScopeIndex()) : name;
+}
+
 Result<KernelSignature> signature_of(const clang::FunctionDecl& function,
                                      const clang::ASTContext& context,
                                      const std::string& file_name) {
@@ -196,18 +201,17 @@ Result<KernelSignature> signature_of(const clang::FunctionDecl& function,
   std::vector<Parameter> inside;  // of structures
   for (const clang::ParmVarDecl* declaration : function.parameters()) {
     Parameter parameter;
-    parameter.name = declaration->getNameAsString();
+    parameter.name = name_of_parameter(*declaration);
     parameter.line = static_cast<int>(sources.getExpansionLineNumber(declaration->getLocation()));
     const std::string where = file_name + ":" + std::to_string(parameter.line) + ": ";
-    if (parameter.name.empty()) {
-      return fail(ErrorCode::unsupported, where + "a parameter of the kernel has no name");
-    }
     clang::QualType type = declaration->getType();
     parameter.is_pointer = type->isPointerType();
     if (parameter.is_pointer) type = type->getPointeeType();
     parameter.points_to_const = parameter.is_pointer && type.isConstQualified();
     if (type->isEnumeralType()) type = type->castAs<clang::EnumType>()->getDecl()->getIntegerType();
     auto scalar = scalar_type_of(type);
+    // The kernel knows what is there; we compare its bytes.
+    if (parameter.is_pointer && type->isVoidType()) scalar = ScalarType::u8;
     if (!scalar && parameter.is_pointer) {
       std::tie(scalar, parameter.components) = components_of(type, context);
     }

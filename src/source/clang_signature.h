@@ -11,6 +11,9 @@
 
 namespace regraph::source {
 
+// What a kernel's parameter is called here: "unnamed_2" for the third, where it has no name.
+[[nodiscard]] std::string name_of_parameter(const clang::ParmVarDecl& parameter);
+
 // Name and parameters. Error: unsupported, for a parameter that cannot be passed.
 [[nodiscard]] Result<KernelSignature> signature_of(const clang::FunctionDecl& function,
                                                    const clang::ASTContext& context,

@@ -60,7 +60,7 @@ void StatementConverter::note_records(const clang::FunctionDecl& function) {
 }
 
 StmtPtr StatementConverter::opaque_stmt(const clang::Stmt* node) const {
-  std::string text = expressions_.text_of(node->getSourceRange());
+  std::string text = expressions_.text_of(node);
   if (!text.ends_with(';') && !text.ends_with('}')) text += ";";
   return at(node->getBeginLoc(), std::make_shared<OpaqueStatement>(std::move(text)));
 }

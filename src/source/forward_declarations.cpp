@@ -13,12 +13,12 @@ class Forwarder {
  public:
   Forwarder(std::string_view text, const std::vector<Token>& tokens,
             const std::vector<TopLevelDeclaration>& declarations, const std::vector<bool>& kept,
-            const std::vector<const TopLevelDeclaration*>& templates)
+            const std::map<const TopLevelDeclaration*, std::string>& bindings)
       : text_(text),
         tokens_(tokens),
         declarations_(declarations),
         kept_(kept),
-        templates_(templates) {}
+        bindings_(bindings) {}
 
   void declare(const std::string& name, std::map<std::size_t, std::string>& result) const {
     const auto definition = definition_of(name);
@@ -37,7 +37,7 @@ class Forwarder {
       const TopLevelDeclaration& one = declarations_[i];
       // Members that are defined outside of their class have its name as well.
       if (!kept_[i] || one.names.size() != 1 || one.names.front() != name) continue;
-      if (std::ranges::find(templates_, &one) != templates_.end()) continue;
+      if (bindings_.contains(&one)) continue;
       if (one.kind == DeclarationKind::function && one.body) return i;
       if (one.kind == DeclarationKind::type && class_key(one)) return i;
     }
@@ -58,6 +58,12 @@ class Forwarder {
     for (std::size_t i = 0; i < definition; ++i) {
       const TopLevelDeclaration& one = declarations_[i];
       if (!kept_[i] || one.kind == DeclarationKind::directive) continue;
+      if (const auto bound = bindings_.find(&one); bound != bindings_.end()) {
+        const std::vector<Token> own = tokenize(bound->second);
+        if (std::ranges::any_of(
+                own, [&](const Token& each) { return names.contains(each.in(bound->second)); }))
+          return i;
+      }
       for (std::size_t token = one.first; token < one.last; ++token) {
         if (names.contains(word(token))) return i;
       }
@@ -120,7 +126,7 @@ class Forwarder {
   const std::vector<Token>& tokens_;
   const std::vector<TopLevelDeclaration>& declarations_;
   const std::vector<bool>& kept_;
-  const std::vector<const TopLevelDeclaration*>& templates_;
+  const std::map<const TopLevelDeclaration*, std::string>& bindings_;
 };
 
 }  // namespace
@@ -129,10 +135,10 @@ std::map<std::size_t, std::string> forward_declarations(
     std::string_view text, const std::vector<Token>& tokens,
     const std::vector<TopLevelDeclaration>& declarations, const std::vector<bool>& kept,
     const std::vector<std::string>& names,
-    const std::vector<const TopLevelDeclaration*>& templates) {
+    const std::map<const TopLevelDeclaration*, std::string>& bindings) {
   std::map<std::size_t, std::string> result;
   if (names.empty()) return result;
-  const Forwarder forwarder(text, tokens, declarations, kept, templates);
+  const Forwarder forwarder(text, tokens, declarations, kept, bindings);
   for (const std::string& name : names)
     forwarder.declare(name, result);
   return result;

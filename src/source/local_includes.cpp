@@ -19,6 +19,18 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr int kDeepestInclude = 32;
 
+// "cub/cub.cuh" of "3rdparty/cub/cub.cuh"; empty for headers that are none of cub's.
+std::string header_of_cub(const std::string& header) {
+  const std::size_t slash = header.rfind("/cub/");
+  const std::string own = header.starts_with("cub/") ? header
+                          : slash == std::string::npos ? ""
+                                                       : header.substr(slash + 1);
+  const bool is_known = own == "cub/cub.cuh" || own.starts_with("cub/block/") ||
+                        own.starts_with("cub/warp/") || own.starts_with("cub/util_") ||
+                        own.starts_with("cub/device/");
+  return is_known ? own : "";
+}
+
 class Inliner {
  public:
   Inliner(const fs::path& file, const std::vector<fs::path>& folders,
@@ -46,6 +58,13 @@ class Inliner {
       const std::string header(directive.substr(open + 1, close - open - 1));
       // Megabytes of host code; what device code takes of them is known (library_headers.h).
       if (angle && is_header_of_pytorch(header)) continue;
+      if (const std::string own = header_of_cub(header); !angle && !own.empty()) {
+        // A copy of megabytes that the toolkit has, too.
+        result += text.substr(copied, token.begin - copied);
+        result += fmt::format("#include <{}>", own);
+        copied = token.end;
+        continue;
+      }
       const std::string where = fmt::format("{}:{}: #include {}: ", name, token.line,
                                             directive.substr(open, close + 1 - open));
       auto path =

@@ -207,7 +207,8 @@ class InstanceFinder {
         const TemplateParameter& parameter = (*parameters)[i];
         const std::string& value = i < outer.size() ? outer[i] : parameter.standard;
         for (std::string& argument : inner) {
-          if (!value.empty()) argument = replaced(argument, parameter.name, value);
+          const std::string known = replaced(argument, parameter.name, value);
+          if (known != argument) argument = value.empty() ? "" : known;
         }
       }
       instances.insert(std::move(inner));
@@ -257,10 +258,18 @@ class InstanceFinder {
         continue;
       const bool is_narrow = macro.find("REDUCED") != std::string_view::npos;
       const bool is_integer = macro.find("INTEGRAL") != std::string_view::npos;
-      argument = replaced(argument, "scalar_t",
-                          is_narrow    ? "c10::BFloat16"
-                          : is_integer ? "int"
-                                       : "float");
+      // Macros of one's own have several: scalar_t_in, accscalar_t.
+      const std::string before = argument;
+      for (const Token& one : tokenize(before)) {
+        const std::string name(one.in(before));
+        if (one.kind != TokenKind::identifier || name.find("scalar_t") == std::string::npos)
+          continue;
+        const bool accumulates = name.starts_with("acc");
+        argument = replaced(argument, name,
+                            is_narrow && !accumulates ? "c10::BFloat16"
+                            : is_integer              ? "int"
+                                                      : "float");
+      }
       if (macro.find("INDEX") != std::string_view::npos)
         argument = replaced(argument, "index_t", "int");
     }
@@ -364,6 +373,16 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
     };
     // Callers that nobody calls tell less than others.
     if (!std::ranges::all_of(found, is_partly_said)) std::erase_if(found, is_partly_said);
+    if (found.size() > 1) {
+      std::set<std::vector<std::string>> whole;
+      for (std::vector<std::string> one : found) {
+        for (std::size_t i = 0; i < one.size() && i < parameters->size(); ++i) {
+          if (one[i].empty()) one[i] = usual_argument((*parameters)[i]);
+        }
+        whole.insert(std::move(one));
+      }
+      found = std::move(whole);
+    }
     if (found.size() > 1) {
       std::string choices;
       for (const auto& one : found)

@@ -223,8 +223,8 @@ class Splitter {
       const bool imports = word(start) == "using" && word(start + 2) == "::";
       return {std::string(word(imports ? found.last - 2 : start + 1))};
     }
-    // For function pointers and structures a superset, which is safe.
-    return names_before(start + 1, found.last, true, {";", ",", "[", ")"});
+    // For function pointers, structures and enumerations a superset, which is safe.
+    return names_before(start + 1, found.last, true, {";", ",", "[", ")", "}", "="});
   }
 
   std::vector<std::string> function_names(std::size_t parameters, std::size_t start) const {

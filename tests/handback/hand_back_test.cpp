@@ -284,5 +284,27 @@ TEST(HandBack, AnInstanceBecomesASpecialisation) {
             std::string::npos);
 }
 
+// PyTorch's types are told from others, and from those of CUDA that hold the same numbers.
+TEST(HandBack, InstancesOfPytorchsTypesAreToldApart) {
+  const std::string kernel = "template <typename T>\n" + replaced(kSums, "float* in", "T* in");
+  const std::string host =
+      "void f(c10::BFloat16* a, float* b, float* c, __nv_bfloat16* d, int m) {\n"
+      "  sums<at::BFloat16><<<(m + 127) / 128, 128>>>(a, b, m, 1);\n"
+      "  sums<float><<<(m + 127) / 128, 128>>>(c, b, m, 1);\n"
+      "  sums<__nv_bfloat16><<<(m + 127) / 128, 128>>>(d, b, m, 1);\n"
+      "}\n";
+  SearchedSums searched(kernel + host, "sums<c10::BFloat16>");
+  searched.win(replaced(test::kFastSums, "const float*", "const T*"));
+  searched.set_launch({256, 1, 1}, "cdiv(rows, 8)");
+  const std::string text = text_of(searched.into(kernel + host));
+  EXPECT_NE(text.find("template <>\n__global__ void sums<c10::BFloat16>("), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("sums<at::BFloat16><<<(unsigned)(((long long)m + 7) / 8), 256>>>"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("sums<float><<<(m + 127) / 128, 128>>>"), std::string::npos) << text;
+  EXPECT_NE(text.find("sums<__nv_bfloat16><<<(m + 127) / 128, 128>>>"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace regraph::handback

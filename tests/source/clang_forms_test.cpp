@@ -414,5 +414,22 @@ TEST(ClangForms, CallsThatCannotBeOpenedStay) {
   EXPECT_EQ(opened_body("a[0] = b[0];", put), "");
 }
 
+// What stays as the user wrote it follows the names that variables get.
+TEST(ClangForms, OpaqueCodeHasTheNamesOfItsVariables) {
+  const auto configuration = default_front_end(test::cuda_root(), "sm_90");
+  const auto parsed = parse_kernel(
+      "union Bits { float f; int i; __device__ int get() const { return i; } };\n"
+      "__global__ void f(int* a, float x) {\n"
+      "  { Bits v; v.f = x; a[0] = v.get(); }\n"
+      "  { Bits v; v.f = 2 * x; a[1] = v.get(); }\n}\n",
+      "kernel.cu", "", *configuration);
+  ASSERT_TRUE(parsed.ok() && parsed->unit);
+  const std::string text = print(parsed->unit->kernel.body, 0);
+  EXPECT_NE(text.find("Bits v;"), std::string::npos) << text;
+  EXPECT_NE(text.find("a[0] = (v.get())"), std::string::npos) << text;
+  EXPECT_NE(text.find("Bits v_2;"), std::string::npos) << text;
+  EXPECT_NE(text.find("a[1] = (v_2.get())"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace regraph::source

@@ -173,6 +173,19 @@ TEST(ClangObjects, ArraysInThemAreArrays) {
             "t_x[1] = s_x[1];\na[0] = t_x[0];\n");
 }
 
+// Packs of numbers, as kernels load and store them.
+TEST(ClangObjects, PacksAreArraysOfTheirElements) {
+  const std::string pack =
+      "struct alignas(8) Pack { float v[2];\n"
+      "  __device__ float& operator[](int i) { return v[i]; }\n"
+      "  __device__ const float& operator[](int i) const { return v[i]; } };\n"
+      "__device__ Pack load(const float* p) { Pack x; x[0] = p[0]; x[1] = p[1]; return x; }\n";
+  EXPECT_EQ(body_without_objects(pack, "Pack out = load(a + n); out[1] *= 2.0f; a[0] = out[1];"),
+            "const float* const p = a + n;\nfloat x_v[2];\nx_v[0] = p[0];\nx_v[1] = p[1];\n"
+            "float result_v[2] = {x_v[0], x_v[1]};\nfloat out_v[2] = {result_v[0], result_v[1]};\n"
+            "out_v[1] *= 2.0f;\na[0] = out_v[1];\n");
+}
+
 TEST(ClangObjects, CallsThatMayNotBeEvaluatedAreTakenWhereTheyStand) {
   EXPECT_EQ(body_without_objects(
                 "struct View { const float* data; int n; __device__ int at(int i) const { return i "

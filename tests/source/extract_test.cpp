@@ -114,6 +114,63 @@ TEST(Extract, MakesAnInstanceOfATemplate) {
   EXPECT_FALSE(extract("__global__ void k() {}\n", {"k<float>"}).ok());
 }
 
+TEST(Extract, DeclaresTheFunctionThatATemplateIsBoundTo) {
+  const std::string source =
+      "template <typename T, T (*F)(const T&)> __global__ void act(T* a) { a[0] = F(a[0]); }\n"
+      "template <typename T> __device__ T twice(const T& x) { return x + x; }\n"
+      "int main() { act<float, twice><<<1, 1>>>(0); }\n";
+  ExtractionRequest request;
+  request.file_name = "file.cu";
+  request.undefined = {"twice"};
+  const auto code = extract_device_code(source, request);
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  const std::size_t declared = code->text.find("__device__ T twice(const T& x);");
+  const std::size_t bound = code->text.find("= twice");
+  ASSERT_NE(declared, std::string::npos) << code->text;
+  ASSERT_NE(bound, std::string::npos) << code->text;
+  EXPECT_LT(declared, bound) << code->text;
+}
+
+TEST(Extract, TypesThatAMacroOfOnesOwnDispatchesAreUsualOnes) {
+  const auto code = extract(
+      "template <typename T, typename U> __global__ void k(const T* a, U* b) { b[0] = U(a[0]); }\n"
+      "void run(int type, void* a, void* b) {\n"
+      "  MY_DISPATCH_IN_OUT(type, [&] { using accscalar_t = acc<scalar_t_in>;\n"
+      "    k<scalar_t_in, accscalar_t><<<1, 1>>>((scalar_t_in*)a, (accscalar_t*)b); });\n}\n");
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_NE(code->text.find("using T = float; using U = "), std::string::npos) << code->text;
+  EXPECT_EQ(code->text.find("scalar_t"), std::string::npos) << code->text;
+}
+
+TEST(Extract, LeavesOutMembersThatNeedMembersOfTheHost) {
+  const auto code = extract(
+      "#include <string>\n"
+      "struct Log {\n"
+      "  std::string prefix = \"p\";\n"
+      "  std::string name(int level) { return prefix; }\n"
+      "  void set(int level) { level_ = level; print(name(level).c_str()); }\n"
+      "  void reset() { set(0); }\n"
+      "  __device__ bool above(int level) const { return level > level_; }\n"
+      "  int level_ = 0;\n"
+      "};\n"
+      "__global__ void k(float* a) { Log log; a[0] = log.above(1); }\n"
+      "int main() { k<<<1, 1>>>(0); }\n");
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  for (const char* gone : {"prefix", "name(int", "void set", "void reset"})
+    EXPECT_EQ(code->text.find(gone), std::string::npos) << gone << " in " << code->text;
+  for (const char* kept : {"bool above", "int level_ = 0"})
+    EXPECT_NE(code->text.find(kept), std::string::npos) << kept << " in " << code->text;
+}
+
+TEST(Extract, KeepsTypesByTheirEnumerators) {
+  const auto code = extract(
+      "typedef enum Kind { kPlain, kScaled = 3, kLast } Kind;\n"
+      "__global__ void k(float* a, int kind) { a[0] = kind == kLast ? 1 : kind == kScaled; }\n"
+      "int main() { k<<<1, 1>>>(0, 1); }\n");
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_NE(code->text.find("typedef enum Kind"), std::string::npos) << code->text;
+}
+
 TEST(Extract, LeavesOutAStorageClassThatNoLongerIs) {
   const auto code = extract(
       "__global__ void k(float* a) { register float register_ = a[0]; a[1] = register_; }\n"
@@ -231,6 +288,10 @@ TEST(Extract, ArgumentsAreThoseOfTheCaller) {
   EXPECT_NE(text_of("template <class U> void run(U* a) { fill<U, 4><<<1, 32>>>(a); }\n"
                     "int main() { run(somewhere()); }\n")
                 .find("using T = float; constexpr int N = 4;"),
+            std::string::npos);
+  EXPECT_NE(text_of("template <class U> void run(U* a) { fill<U, 4><<<1, 32>>>(a); fill<U, 8><<<1, "
+                    "32>>>(a); }\n")
+                .find("(fill<float, 4>, fill<float, 8>)"),
             std::string::npos);
 }
 
