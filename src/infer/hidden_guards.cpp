@@ -119,7 +119,7 @@ std::optional<LikelyExtent> likely_extent(const source::Kernel& kernel, std::siz
   const std::set<std::string> by_thread = rewrite::varying_names(kernel, thread);
   std::optional<LikelyExtent> likely;
   const auto compare = [&](const source::Binary& one, const ExprPtr& compared, const ExprPtr& size,
-                           const ExprPtr& condition, int line) {
+                           int line) {
     if (likely || !rewrite::is_varying(compared, number, by_block) || reads_memory(compared) ||
         rewrite::is_varying(size, number, by_block) || !source::is_comparison(one.op) ||
         one.op == source::BinaryOperator::equal || one.op == source::BinaryOperator::not_equal)
@@ -130,7 +130,10 @@ std::optional<LikelyExtent> likely_extent(const source::Kernel& kernel, std::siz
       if (!covered.ok()) return;
       extent = *std::move(covered);
     }
-    if (extent) likely = LikelyExtent{*std::move(extent), condition_text(condition, line)};
+    if (extent) {
+      likely = LikelyExtent{*std::move(extent),
+                            condition_text(std::make_shared<source::Binary>(one), line)};
+    }
   };
   source::walk(kernel.body, [&](const source::Stmt& stmt) {
     const auto* branch = source::as<source::Branch>(stmt);
@@ -138,8 +141,8 @@ std::optional<LikelyExtent> likely_extent(const source::Kernel& kernel, std::siz
     source::walk(branch->condition, [&](const Expr& expr) {
       const auto* binary = source::as<source::Binary>(expr);
       if (binary == nullptr) return;
-      compare(*binary, binary->left, binary->right, branch->condition, stmt.line);
-      compare(*binary, binary->right, binary->left, branch->condition, stmt.line);
+      compare(*binary, binary->left, binary->right, stmt.line);
+      compare(*binary, binary->right, binary->left, stmt.line);
     });
   });
   return likely;

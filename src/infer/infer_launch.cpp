@@ -150,7 +150,12 @@ IntegerExpression unguarded_extent(const source::Kernel& kernel, std::size_t axi
     add_host_sizes(*host, extent, inferred.grid_sizes);
     return extent;
   }
-  if (auto likely = likely_extent(kernel, axis, threads)) {
+  auto likely = likely_extent(kernel, axis, threads);
+  // One condition bounds one axis.
+  const bool is_used = likely && std::ranges::any_of(inferred.guesses, [&](const auto& guess) {
+                         return guess.find(likely->condition) != std::string::npos;
+                       });
+  if (likely && !is_used) {
     inferred.guesses.push_back(
         fmt::format("the grid's {} is {}, guessed from {}: give the launch if it is another",
                     kAxisNames[axis], likely->extent.text(), likely->condition));

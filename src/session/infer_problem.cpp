@@ -415,7 +415,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
     if (!parsed.unit && !parsed.opaque_reason.empty())
       reason += ": " + parsed.opaque_reason.substr(0, parsed.opaque_reason.find('\n'));
   }
-  if (!fill_in && !input.capture) infer_structures(parsed.signature, inferred);
+  if (!input.capture) infer_structures(parsed.signature, inferred);
   std::vector<std::string> observed;
   bool tests_are_chosen = false;
   if (manifest.launches.empty()) {
@@ -431,7 +431,7 @@ Result<InferredProblem> infer_problem(const ProblemSource& input,
           if (other == name) reason = better;
         }
       }
-      if (!fill_in && !input.capture) infer_structures(parsed.signature, inferred);
+      if (!input.capture) infer_structures(parsed.signature, inferred);
     }
     for (const auto& notes :
          {observation.put_shared_bytes(inferred.manifest),

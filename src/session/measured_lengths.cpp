@@ -85,10 +85,12 @@ class Measurement {
     Problem problem;
     problem.sizes = rows_.front().sizes;
     std::optional<Error> first_error;
+    const bool given = !draft_.tests.empty();
     for (Symbols& sizes : tests_of(problem)) {
-      auto row = largest_row(std::move(sizes), /*all_blocks=*/true);
+      auto row = given ? row_at(sizes, /*all_blocks=*/true)
+                       : largest_row(std::move(sizes), /*all_blocks=*/true);
       if (!row.ok()) {
-        if (row.error().code == ErrorCode::cancelled) return row.error();
+        if (given || row.error().code == ErrorCode::cancelled) return row.error();
         if (!first_error) first_error = row.error();
         continue;
       }

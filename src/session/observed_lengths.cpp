@@ -60,6 +60,7 @@ class Observer {
     none.sizes = result_.sizes;
     result_ = std::move(none);
     fillings_ = {TrialContents().floats};
+    plain_.clear();
     symbols_.clear();
     trials_.clear();
     for (std::size_t trial = 0; trial < kTrials; ++trial)
@@ -81,12 +82,12 @@ class Observer {
     }
     if (Status status = indexed.explain_chosen(trials_, result_); !status.ok())
       return status.error();
-    look_at_odd_sizes(*base, indexed);
+    look_at_odd_sizes(*base);
     return std::move(result_);
   }
 
   // What holds where tiles divide the sizes need not hold elsewhere.
-  void look_at_odd_sizes(const TrialContents& base, const IndexedLengths& indexed) {
+  void look_at_odd_sizes(const TrialContents& base) {
     Problem problem;
     problem.sizes = draft_.sizes;
     for (const std::string& name : result_.sizes)
@@ -96,7 +97,7 @@ class Observer {
       if (!seen.ok()) continue;  // the kernel need not work there
       for (std::size_t place = 0; place < seen->size(); ++place) {
         const auto found = result_.buffers.find(signature_.parameters[place].name);
-        if (found == result_.buffers.end() || indexed.is_chosen(place)) continue;
+        if (found == result_.buffers.end() || !plain_.contains(found->first)) continue;
         const auto length = found->second.length.evaluate(odd);
         if (!length.ok() || (*seen)[place].length <= *length) continue;
         result_.unknown.emplace_back(
@@ -314,6 +315,7 @@ class Observer {
     }
     result_.buffers[name] = {*std::move(length),
                              direction_of(compiled_, signature_.parameters[place], place, trials_)};
+    plain_.insert(name);
   }
 
   // At all sizes, and with half of the threads.
@@ -355,6 +357,7 @@ class Observer {
   const Cancellation& cancellation_;
   std::optional<TrialLaunch> launch_;
   std::set<std::string> blocks_;  // sizes that are a number of blocks
+  std::set<std::string> plain_;   // buffers whose lengths do not depend on contents
   std::vector<double> fillings_ = {TrialContents().floats};
   std::vector<Symbols> symbols_;
   std::vector<Trial> trials_;  // at these, with the contents that index what

@@ -265,12 +265,12 @@ class Tests:
     def incomplete(self):
         """A manifest that cannot be inferred is asked for, and completed."""
         gather = ("__global__ void gather(const float* in, const int* at, float* out, int n) {\n"
-                  "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) out[i] = in[at[i]];\n}\n")
+                  "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) out[i] = in[at[i] - 20];\n}\n")
         with self.client() as client:
             opened = client.data("open_problem", source=gather)
             assert not opened["complete"] and opened["missing"] and "gather" in opened["manifest"], opened
-            whole = ("sizes: {n: 1048576}\nargs:\n  in: {dir: in, shape: [n]}\n  at: {dir: in, shape: [n], init: \"int(0,n-1)\"}\n"
-                     "  out: {dir: out, shape: [n]}\nlaunch: {block: 256, grid: \"cdiv(n, bx)\"}\ntests: [{n: 1000}, {n: 1}]\n")
+            whole = ("sizes: {n: 1048576}\nargs:\n  in: {dir: in, shape: [n]}\n  at: {dir: in, shape: [n], init: \"int(20,n-1)\"}\n"
+                     "  out: {dir: out, shape: [n]}\nlaunch: {block: 256, grid: \"cdiv(n, bx)\"}\ntests: [{n: 1000}, {n: 64}]\n")
             assert client.data("open_problem", source=gather, manifest=whole)["complete"]
             inferred = client.data("open_problem", source=VECADD, sizes={"n": 1 << 20}, block="128")
             assert inferred["complete"] and inferred["sizes"]["n"] == 1 << 20, inferred

@@ -153,7 +153,7 @@ TEST_F(ToolboxTest, AsksForWhatIsMissing) {
   const Json opened = data("open_problem", {{"source", R"(
 __global__ void gather(const float* in, const int* at, float* out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = in[at[i]];
+  if (i < n) out[i] = in[at[i] - 20];
 }
 )"}});
   EXPECT_EQ(opened["complete"], false);

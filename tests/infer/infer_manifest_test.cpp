@@ -92,6 +92,13 @@ TEST(InferManifest, SaysWhichConditionsMayBoundTheGrid) {
   EXPECT_TRUE(has_note(square, "guessed from 'i * i >= n - 1' (line 3)"));
   const Inferred border = inferred("  if (i * i < 4 || i * i > n) return;\n");
   EXPECT_EQ(border.grid(0), "cdiv(n, bx)");
+  // One comparison bounds one axis.
+  const Inferred flat = infer(
+      "__global__ void f(float* a, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x + blockIdx.y * gridDim.x * blockDim.x;\n"
+      "  if (i * i >= n) return;\n  a[i] = 0;\n}\n");
+  EXPECT_EQ(flat.grid(0), "cdiv(n, bx)");
+  EXPECT_EQ(flat.grid(1), "blocks_y");
 }
 
 TEST(InferManifest, ReadsGuardsOfAMatrixProduct) {

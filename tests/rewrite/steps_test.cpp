@@ -401,7 +401,7 @@ TEST(Steps, RefuseOpaqueKernels) {
   auto kernel = KernelCase::make(
       "__global__ void f(const float* a, float* b, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  int j = 0;\n"
-      "  switch (n % 3) { case 0: j = 1; break; default: j = 2; }\n"
+      "  again: if (++j < n % 3) goto again;\n"
       "  if (i < n) b[i] = a[i] + j;\n}",
       "sizes: {n: 100}\nargs: {a: {dir: in, shape: [n]}, b: {dir: out, shape: [n]}}\n"
       "launch: {block: 64, grid: 'cdiv(n, bx)'}\n");

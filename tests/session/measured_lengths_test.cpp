@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace regraph {
 namespace {
@@ -61,6 +62,17 @@ TEST_F(MeasuredLengthsTest, FollowTheSizesThatTheUserGives) {
   ASSERT_TRUE(session) << session.error().message;
   EXPECT_EQ((*session)->problem().sizes.at("n"), 300);
   EXPECT_GE((*session)->problem().sizes.at("x_length"), 300 * 301 / 2);
+}
+
+TEST_F(MeasuredLengthsTest, TestsOfTheUsersStay) {
+  write("k.regraph.yaml", "kernel: rows\ntests: [{n: 33}, {n: 128}]\n");
+  const auto session = open(kTriangle);
+  ASSERT_TRUE(session) << session.error().message;
+  const std::vector<Symbols>& tests = (*session)->problem().tests;
+  ASSERT_EQ(tests.size(), 2U);
+  EXPECT_EQ(tests[0].at("n"), 33);
+  EXPECT_EQ(tests[0].at("x_length"), 33 * 34 / 2);
+  EXPECT_EQ(tests[1].at("n"), 128);
 }
 
 TEST_F(MeasuredLengthsTest, StructuresChoosePlacesToo) {
