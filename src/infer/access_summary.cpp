@@ -201,10 +201,12 @@ Result<IntegerExpression> AccessSummary::length(const std::string& parameter) co
 // Text that is not understood and names the parameter, on one line; nothing when there is none.
 std::optional<std::string> AccessSummary::opaque_use(const std::string& parameter) const {
   std::optional<std::string> found;
+  // A pointer of a structure is named by the structure.
+  const std::string name = parameter.substr(0, parameter.find('.'));
   const auto look = [&](const std::string& text) {
     if (found) return;
     for (const source::Token& token : source::tokenize(text)) {
-      if (token.in(text) == parameter) found = text;
+      if (token.in(text) == name) found = text;
     }
   };
   source::walk(kernel_.body, [&](const Stmt& stmt) {

@@ -1,7 +1,15 @@
 #include "infer/analysis_form.h"
 
 #include "rewrite/forms/early_exits.h"
+#include "rewrite/forms/induction_variables.h"
+#include "rewrite/forms/local_pointers.h"
+#include "rewrite/forms/moved_parameters.h"
 #include "rewrite/forms/named_conditions.h"
+#include "rewrite/forms/packed_copies.h"
+#include "rewrite/forms/plain_loads.h"
+#include "rewrite/forms/straight_values.h"
+#include "rewrite/forms/webs.h"
+#include "source/analysis.h"
 #include "source/build.h"
 #include "source/walk.h"
 
@@ -82,6 +90,18 @@ Block with_named_fractions(const Block& body) {
 }
 
 }  // namespace
+
+source::Kernel indexed_form(const source::Kernel& kernel) {
+  if (source::Analysis(kernel).opaque()) return kernel;
+  source::Kernel result = kernel;
+  result.body = rewrite::with_plain_loads(result);
+  result.body = rewrite::with_packs_as_elements(result);
+  result.body = rewrite::without_moved_parameters(result);
+  result.body = rewrite::with_straight_values(result);
+  result = rewrite::with_webs_declared(result);
+  result.body = rewrite::without_induction_variables(result);
+  return rewrite::without_local_pointers(result);
+}
 
 source::Kernel analysis_form(const source::Kernel& kernel) {
   source::Kernel result = kernel;

@@ -15,6 +15,11 @@ namespace regraph::infer {
 // remainders of a thread index by a constant become variables with names such as "threadIdx.x/32".
 [[nodiscard]] source::Kernel analysis_form(const source::Kernel& kernel);
 
+// The kernel with buffers themselves in the place of pointers into them, and a name for each value
+// that a scalar gets one after another. The kernel itself where it holds opaque code. For analysis
+// only, too: accesses are taken to be of buffers that do not overlap.
+[[nodiscard]] source::Kernel indexed_form(const source::Kernel& kernel);
+
 // Such a variable taken apart again.
 struct ThreadFraction {
   std::string index;  // "threadIdx.x"

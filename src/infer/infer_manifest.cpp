@@ -1,6 +1,7 @@
 #include "infer/infer_manifest.h"
 
 #include "infer/access_summary.h"
+#include "infer/analysis_form.h"
 #include "infer/grid_sizes.h"
 #include "infer/hidden_guards.h"
 #include "infer/infer_launch.h"
@@ -443,7 +444,19 @@ class Inferrer {
 InferredManifest infer_manifest(const Manifest& given, const KernelSignature& signature,
                                 const std::optional<source::Unit>& unit,
                                 const std::optional<source::HostLaunch>& host) {
-  return Inferrer(given, signature, unit, host).run();
+  InferredManifest result = Inferrer(given, signature, unit, host).run();
+  if (!unit) return result;
+  const auto try_form = [&](source::Kernel kernel) {
+    if (result.unknown.empty() || kernel.body == unit->kernel.body) return;
+    std::optional<source::Unit> other = unit;
+    other->kernel = std::move(kernel);
+    InferredManifest inferred = Inferrer(given, signature, other, host).run();
+    if (inferred.unknown.size() < result.unknown.size()) result = std::move(inferred);
+  };
+  // What a call does may be plain once it is written out, and an index once it is one.
+  try_form(unit->opened_kernel());
+  try_form(indexed_form(unit->opened_kernel()));
+  return result;
 }
 
 }  // namespace regraph::infer

@@ -96,6 +96,16 @@ class StrideReader {
     flatten(binary->right, op, operands);
   }
 
+  [[nodiscard]] bool is_of_parameters(const ExprPtr& value) const {
+    bool result = true;
+    source::walk(value, [&](const Expr& expr) {
+      const auto* variable = as<source::VariableReference>(expr);
+      result = result && !source::is<source::Builtin>(expr) &&
+               (variable == nullptr || summary_.kernel().parameter(variable->name) != nullptr);
+    });
+    return result;
+  }
+
   [[nodiscard]] bool mentions_stride(const ExprPtr& value) const {
     bool found = false;
     source::walk(value, [&](const Expr& expr) {
@@ -114,6 +124,7 @@ class StrideReader {
     for (const ExprPtr& term : terms) {
       std::vector<ExprPtr> factors;
       flatten(term, BinaryOperator::multiply, factors);
+      if (read_row_number(factors, guards)) return;
       const auto stride = std::ranges::find_if(factors, [&](const ExprPtr& factor) {
         const auto* variable = as<source::VariableReference>(factor);
         return variable != nullptr && open_.contains(variable->name);
@@ -121,6 +132,7 @@ class StrideReader {
       if (stride != factors.end() && factors.size() == 2) {
         const std::string& name = source::to<source::VariableReference>(**stride).name;
         const ExprPtr& other = factors[stride == factors.begin() ? 1 : 0];
+        if (is_of_parameters(other)) return;  // the same in all threads: an offset
         if (!multiplied.emplace(name, other).second) return;
         continue;
       }
@@ -143,6 +155,23 @@ class StrideReader {
       add(parameter->name, extent);
       extent = extent * (*last + Polynomial(1));
     }
+  }
+
+  // (image * stride + row) * width + column: rows are numbered as elements are.
+  bool read_row_number(const std::vector<ExprPtr>& factors, const std::vector<ExprPtr>& guards) {
+    bool found = false;
+    for (const ExprPtr& factor : factors) {
+      if (factors.size() == 1) break;
+      std::vector<ExprPtr> terms;
+      flatten(factor, BinaryOperator::add, terms);
+      const bool is_number = terms.size() > 1 && std::ranges::any_of(terms, [&](const auto& term) {
+                               return mentions_stride(term);
+                             });
+      if (!is_number) continue;
+      read_index(factor, guards);
+      found = true;
+    }
+    return found;
   }
 
   void add(const std::string& name, const Polynomial& extent) {

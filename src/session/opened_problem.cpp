@@ -300,7 +300,7 @@ class ProblemOpener {
       opened_->opaque_reason = std::move(*obstacle);
       return;
     }
-    if (unit_->opened != nullptr && !opened_compiles()) unit_->opened = nullptr;
+    if (unit_->opened != nullptr) drop_opened_that_does_not_compile();
     opened_->original = source::make_candidate(*unit_, opened_->problem.launch);
     opened_->rewritable = true;
     opened_->opaque_reason.clear();
@@ -327,12 +327,16 @@ class ProblemOpener {
   }
 
   // Other code of the same meaning, which steps begin with: it must be code at least.
-  [[nodiscard]] bool opened_compiles() {
+  void drop_opened_that_does_not_compile() {
     source::Unit opened = *unit_;
     opened.kernel = unit_->opened_kernel();
     CompileRequest request = request_for(source::print(opened));
     request.kernel = opened_->problem.signature.name;
-    return toolchain_.compiler->compile(request, cancellation_).ok();
+    const auto compiled = toolchain_.compiler->compile(request, cancellation_);
+    if (compiled) return;
+    unit_->opened = nullptr;
+    unit_->not_opened =
+        "its calls, written out, do not compile (" + compiled.error().message + ")";
   }
 
   // Reads the kernel once more without taking anything apart, so that one unusual statement is

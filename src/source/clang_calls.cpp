@@ -6,6 +6,7 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
 #include <array>
@@ -46,9 +47,10 @@ ExprPtr ExpressionConverter::convert_call(const clang::CallExpr* call_expr) {
     if (isa<clang::CXXDefaultArgExpr>(argument)) continue;
     arguments.push_back(convert(argument));
   }
-  if (!elsewhere_)
+  if (!elsewhere_ && !(opens_ && names_local_argument(*call_expr->getCallee())))
     return known_call(callee, callee_text(*call_expr->getCallee()), std::move(arguments));
   std::string name = callee != nullptr ? global_name(*callee) : "";
+  if (!name.empty()) name += written_arguments(*call_expr->getCallee());
   return name.empty() ? opaque(call_expr) : known_call(callee, name, std::move(arguments));
 }
 
@@ -147,6 +149,32 @@ ExprPtr ExpressionConverter::known_call(const clang::FunctionDecl* callee, std::
       result->by_reference.insert(at);
   }
   return result;
+}
+
+// Whether an argument of a template is said by a name of the kernel's own, as in cast<pack_t>(x).
+bool ExpressionConverter::names_local_argument(const clang::Expr& callee) const {
+  const auto* name = dyn_cast<clang::DeclRefExpr>(callee.IgnoreParenImpCasts());
+  return name != nullptr &&
+         std::ranges::any_of(name->template_arguments(), [&](const auto& argument) {
+           return argument.getArgument().getKind() == clang::TemplateArgument::Type &&
+                  names_local_type(argument.getArgument().getAsType(), context_);
+         });
+}
+
+// The arguments of a template that are said where it is called, as they are called everywhere:
+// "<signed char>"; empty where none are.
+std::string ExpressionConverter::written_arguments(const clang::Expr& callee) const {
+  const auto* name = dyn_cast<clang::DeclRefExpr>(callee.IgnoreParenImpCasts());
+  if (name == nullptr || !name->hasExplicitTemplateArgs()) return "";
+  std::string text;
+  for (const clang::TemplateArgumentLoc& written : name->template_arguments()) {
+    const clang::TemplateArgument argument =
+        context_.getCanonicalTemplateArgument(written.getArgument());
+    llvm::raw_string_ostream out(text);
+    if (!text.empty()) out << ", ";
+    argument.print(policy_, out, /*IncludeType=*/false);
+  }
+  return "<" + text + ">";
 }
 
 std::string ExpressionConverter::callee_text(const clang::Expr& callee) const {

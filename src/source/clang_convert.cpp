@@ -100,9 +100,8 @@ std::optional<Block> convert_opened(const clang::FunctionDecl& function, const B
                                     clang::ASTContext& context, std::string& obstacle) {
   const bool is_wanted = holds_opaque(plain);
   if (auto whole = opened_body(function, context, true, is_wanted, obstacle)) return whole;
-  auto result = opened_body(function, context, false, is_wanted, obstacle);
-  if (result || !is_wanted) obstacle.clear();
-  return result;
+  std::string ignored;
+  return opened_body(function, context, false, is_wanted, ignored);
 }
 
 }  // namespace regraph::source

@@ -87,7 +87,8 @@ std::string StatementConverter::declare_variable(const std::string& stem, clang:
   variable.type = expressions_.spelling_of(element);
   variable.scalar = scalar_type_of(element);
   variable.is_const = is_const;
-  variable.name = unique_name(stem.empty() ? "value" : stem, "of a call");
+  variable.name =
+      unique_name(stem.empty() ? "value" : stem, "of a call#" + std::to_string(declared_.size()));
   block.push_back(std::make_shared<Declaration>(variable, std::move(value)));
   return variable.name;
 }
@@ -174,11 +175,14 @@ StmtPtr StatementConverter::convert_value(const clang::VarDecl* declaration, cla
   if (declaration->hasAttr<clang::CUDASharedAttr>()) {
     variable.storage =
         declaration->hasExternalStorage() ? Storage::dynamic_shared : Storage::shared;
-    if (inliner_.is_inside()) {
-      // One for all calls; what has no extent may be the kernel's own under another name.
-      if (variable.storage == Storage::dynamic_shared) return nullptr;
-      if (expressions_.has_name(declaration)) return scope({});
+    // What has no extent is the same memory under each of its names.
+    if (variable.storage == Storage::dynamic_shared) {
+      const auto* one = declaration->getCanonicalDecl();
+      if (dynamic_shared_ != nullptr && dynamic_shared_ != one && opens_) return nullptr;
+      dynamic_shared_ = one;
     }
+    // One for all calls.
+    if (inliner_.is_inside() && expressions_.has_name(declaration)) return scope({});
   }
   if (declaration->hasAttr<clang::AlignedAttr>()) {
     constexpr unsigned kBitsPerByte = 8;

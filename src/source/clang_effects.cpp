@@ -96,4 +96,23 @@ bool has_effects(const clang::Expr& expr) {
   return any(&expr);
 }
 
+std::optional<bool> decided(const clang::Expr& condition, const clang::ASTContext& context) {
+  clang::Expr::EvalResult result;
+  if (condition.isValueDependent() || !condition.EvaluateAsRValue(result, context) ||
+      result.HasSideEffects || !result.Val.isInt()) {
+    return std::nullopt;
+  }
+  return result.Val.getInt().getBoolValue();
+}
+
+bool is_assertion(const clang::Expr& expr) {
+  const auto* choice = dyn_cast<clang::ConditionalOperator>(expr.IgnoreParenCasts());
+  if (choice == nullptr || !choice->getType()->isVoidType() || has_effects(*choice->getCond()))
+    return false;
+  const auto* call = dyn_cast<clang::CallExpr>(choice->getFalseExpr()->IgnoreParenCasts());
+  const auto* callee = call != nullptr ? call->getDirectCallee() : nullptr;
+  const auto* name = callee != nullptr ? callee->getIdentifier() : nullptr;
+  return name != nullptr && (name->isStr("__assert_fail") || name->isStr("__assertfail"));
+}
+
 }  // namespace regraph::source

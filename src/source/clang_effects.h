@@ -5,6 +5,7 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Expr.h>
 
+#include <optional>
 #include <set>
 
 namespace regraph::source {
@@ -16,5 +17,13 @@ namespace regraph::source {
 
 // Whether there is any such node in the expression, separable or not, itself included.
 [[nodiscard]] bool has_effects(const clang::Expr& expr);
+
+// What the condition is wherever it is asked, as `kBias && x` is for a constant kBias of false;
+// nothing where that depends, or where asking does anything.
+[[nodiscard]] std::optional<bool> decided(const clang::Expr& condition,
+                                          const clang::ASTContext& context);
+
+// Whether the expression is what assert() stands for, of a condition that changes nothing.
+[[nodiscard]] bool is_assertion(const clang::Expr& expr);
 
 }  // namespace regraph::source

@@ -1,7 +1,9 @@
 #include "source/clang_expressions.h"
 
 #include "source/build.h"
+#include "source/clang_effects.h"
 #include "source/clang_nodes.h"
+#include "source/clang_records.h"
 
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
@@ -18,7 +20,8 @@ namespace {
 using clang::dyn_cast;
 using clang::isa;
 
-// Whether the type is spelt with a name that a function declares: `using vec_t = float4;`.
+}  // namespace
+
 bool names_local_type(clang::QualType type, const clang::ASTContext& context) {
   if (const auto* alias = dyn_cast<clang::TypedefType>(type);
       alias != nullptr && alias->getDecl()->getParentFunctionOrMethod() != nullptr) {
@@ -41,8 +44,6 @@ bool names_local_type(clang::QualType type, const clang::ASTContext& context) {
   const clang::QualType desugared = type.getSingleStepDesugaredType(context);
   return desugared != type && names_local_type(desugared, context);
 }
-
-}  // namespace
 
 std::string ExpressionConverter::spelling_of(clang::QualType type) const {
   // Local names of types are gone where the body is opened.
@@ -194,6 +195,11 @@ ExprPtr ExpressionConverter::convert_cast(const clang::ExplicitCastExpr* cast_ex
     ExprPtr converted = convert_list(list);
     return converted ? converted : opaque(cast_expr);
   }
+  // What is of the type already: static_cast<float4>(x).
+  if (to->isRecordType() && is_vector(to, context_) &&
+      context_.hasSameUnqualifiedType(to, operand->getType())) {
+    return convert(operand);
+  }
   if (!scalar_type_of(to) && !is_view) return opaque(cast_expr);
   // A number is one without its enumerator's name, and easier to compute with.
   const clang::Expr* bare = operand->IgnoreParenImpCasts();
@@ -254,6 +260,25 @@ ExprPtr ExpressionConverter::convert(const clang::Expr* expr) {
   return typed(convert_bare(inner), inner->getType());
 }
 
+// Of a && or || that a constant decides, or leaves to its other side; null for others.
+ExprPtr ExpressionConverter::undecided_part(const clang::BinaryOperator& op) {
+  if (const auto value = decided(op, context_))
+    return integer(*value ? 1 : 0, *value ? "true" : "false", ScalarType::i32);
+  const auto is_condition = [](const clang::Expr* side) {
+    return side->IgnoreParenImpCasts()->getType()->isBooleanType();
+  };
+  if (decided(*op.getLHS(), context_) && is_condition(op.getRHS())) return convert(op.getRHS());
+  const bool neutral = op.getOpcode() == clang::BO_LAnd;
+  if (decided(*op.getRHS(), context_) == neutral && is_condition(op.getLHS()))
+    return convert(op.getLHS());
+  return nullptr;
+}
+
+bool ExpressionConverter::is_same_type(const clang::Expr* one, const clang::Expr* other) const {
+  return context_.hasSameUnqualifiedType(one->IgnoreParenImpCasts()->getType(),
+                                         other->IgnoreParenImpCasts()->getType());
+}
+
 ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
   if (const auto* literal = dyn_cast<clang::IntegerLiteral>(inner)) {
     return integer_literal(static_cast<std::int64_t>(literal->getValue().getZExtValue()),
@@ -281,10 +306,14 @@ ExprPtr ExpressionConverter::convert_bare(const clang::Expr* inner) {
     const auto known = binary_operator(op->getOpcodeStr().str());
     if (op->isAssignmentOp()) return convert_effect(op);
     if (op->isCommaOp() || op->isPtrMemOp() || !known) return opaque(inner);
+    if (ExprPtr rest = opens_ && op->isLogicalOp() ? undecided_part(*op) : nullptr) return rest;
     const ExprPtr left = convert(op->getLHS());
     return plain_binary(*known, left, convert(op->getRHS()));
   }
   if (const auto* choice = dyn_cast<clang::ConditionalOperator>(inner)) {
+    const auto holds = opens_ ? decided(*choice->getCond(), context_) : std::nullopt;
+    if (holds && is_same_type(choice->getTrueExpr(), choice->getFalseExpr()))
+      return convert(*holds ? choice->getTrueExpr() : choice->getFalseExpr());
     const ExprPtr condition = convert(choice->getCond());
     const ExprPtr then = convert(choice->getTrueExpr());
     return std::make_shared<Conditional>(condition, then, convert(choice->getFalseExpr()),

@@ -21,6 +21,9 @@ namespace regraph::source {
 // Returns the scalar type of a Clang type, or nothing (structs, pointers, vectors).
 [[nodiscard]] std::optional<ScalarType> scalar_type_of(clang::QualType type);
 
+// Whether the type is spelt with a name that a function declares: `using vec_t = float4;`.
+[[nodiscard]] bool names_local_type(clang::QualType type, const clang::ASTContext& context);
+
 // What an expression does besides having a value, as statements around the one that it is of.
 struct SideEffects {
   std::set<const clang::Expr*> separable;  // (clang_effects.h)
@@ -101,6 +104,8 @@ class ExpressionConverter {
   [[nodiscard]] ExprPtr opaque(const clang::Expr* node) const;
   // Without conversions and parentheses around it, of any type.
   [[nodiscard]] ExprPtr convert_bare(const clang::Expr* inner);
+  [[nodiscard]] ExprPtr undecided_part(const clang::BinaryOperator& op);
+  [[nodiscard]] bool is_same_type(const clang::Expr* one, const clang::Expr* other) const;
   [[nodiscard]] ExprPtr convert_unary(const clang::UnaryOperator* op);
   [[nodiscard]] ExprPtr convert_cast(const clang::ExplicitCastExpr* cast);
   // An assignment, ++ or -- inside an expression.
@@ -136,6 +141,8 @@ class ExpressionConverter {
                                    std::vector<ExprPtr> arguments);
   // As written at the call, or in the macro that makes it.
   [[nodiscard]] std::string callee_text(const clang::Expr& callee) const;
+  [[nodiscard]] bool names_local_argument(const clang::Expr& callee) const;
+  [[nodiscard]] std::string written_arguments(const clang::Expr& callee) const;
 
   clang::ASTContext& context_;
   clang::PrintingPolicy policy_;

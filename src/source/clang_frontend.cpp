@@ -32,6 +32,11 @@ constexpr const char* kCurandHeader = "curand_mtgp32_kernel.h";
 // What CUDA's headers declare for its own compilers alone.
 constexpr const char* kDeviceFunctionsHeader = "/regraph-stubs/regraph_device_functions.h";
 constexpr const char* kDeviceFunctions = R"(#pragma once
+#include <cuda.h>
+#ifndef __CUDACC_VER_MAJOR__
+#define __CUDACC_VER_MAJOR__ (CUDA_VERSION / 1000)
+#define __CUDACC_VER_MINOR__ (CUDA_VERSION % 1000 / 10)
+#endif
 #define REGRAPH_LOAD(NAME) template <typename T> __device__ T NAME(const T* place) { return *place; }
 REGRAPH_LOAD(__ldcs)
 REGRAPH_LOAD(__ldcg)

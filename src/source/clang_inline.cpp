@@ -1,6 +1,7 @@
 #include "source/clang_inline.h"
 
 #include "source/build.h"
+#include "source/clang_effects.h"
 #include "source/clang_function_body.h"
 #include "source/known_functions.h"
 #include "source/walk.h"
@@ -16,6 +17,13 @@ namespace {
 
 using clang::dyn_cast;
 using clang::isa;
+
+bool holds_assembler(const clang::Stmt& node) {
+  return isa<clang::AsmStmt>(node) ||
+         std::ranges::any_of(node.children(), [](const clang::Stmt* child) {
+           return child != nullptr && holds_assembler(*child);
+         });
+}
 
 // What results of the function are called.
 std::string stem_of(const clang::FunctionDecl& function) {
@@ -48,6 +56,9 @@ const clang::FunctionDecl* CallInliner::wanted(const clang::CallExpr& call) {
       !isa<clang::CXXMethodDecl>(function)) {
     return nullptr;
   }
+  // Assembler has no form, a call of what computes by it has.
+  if (is_pure && !isa<clang::CXXMethodDecl>(function) && holds_assembler(*function->getBody()))
+    return nullptr;
   // From inside another function its name might not lead to it.
   if (is_pure && !is_inside() && !isa<clang::CXXMethodDecl>(function) &&
       single_value(*function) == nullptr) {
@@ -62,12 +73,21 @@ void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
   if (const auto* given = dyn_cast<clang::CXXDefaultArgExpr>(inner)) inner = given->getExpr();
   if (const auto* given = dyn_cast<clang::CXXDefaultInitExpr>(inner)) inner = given->getExpr();
   if (const auto* choice = dyn_cast<clang::ConditionalOperator>(inner)) {
+    if (const auto holds = decided(*choice->getCond(), expressions_.context())) {
+      take_calls(*holds ? choice->getTrueExpr() : choice->getFalseExpr(), block);
+      return;
+    }
     take_calls(choice->getCond(), block);
     take_calls(choice->getTrueExpr(), nullptr);
     take_calls(choice->getFalseExpr(), nullptr);
     return;
   }
   if (const auto* op = dyn_cast<clang::BinaryOperator>(inner); op != nullptr && op->isLogicalOp()) {
+    if (const auto left = decided(*op->getLHS(), expressions_.context())) {
+      // What a constant decides is not evaluated.
+      if (*left == (op->getOpcode() == clang::BO_LAnd)) take_calls(op->getRHS(), block);
+      return;
+    }
     take_calls(op->getLHS(), block);
     take_calls(op->getRHS(), nullptr);
     return;

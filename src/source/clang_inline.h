@@ -115,8 +115,8 @@ class CallInliner {
   // `single`: the value of a function that is no more than that, else null.
   bool bind(const clang::FunctionDecl& function, const std::vector<const clang::Expr*>& arguments,
             const clang::Expr* single, Block& block);
-  bool bind_value(const clang::ParmVarDecl& parameter, const clang::Expr& argument,
-                  const clang::Expr* single, Block& block);
+  bool bind_value(const clang::FunctionDecl& function, const clang::ParmVarDecl& parameter,
+                  const clang::Expr& argument, const clang::Expr* single, Block& block);
   // What is passed is written where the call stands.
   ExprPtr convert_passed(const clang::Expr& argument);
   // Whether nothing but parameters, and what is computed of them, makes the value.

@@ -7,6 +7,7 @@
 #include "source/clang_records.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace regraph::source {
@@ -25,8 +26,7 @@ bool CallInliner::bind(const clang::FunctionDecl& function,
     const clang::QualType type = parameter.getType();
     if (is_empty_record(type) || is_lambda(type) || is_library_object(type)) continue;
     const clang::Expr& argument = *arguments[at];
-    if (components_of(type.getNonReferenceType(), expressions_.context()).first &&
-        type.getNonReferenceType()->isRecordType()) {
+    if (is_vector(type.getNonReferenceType(), expressions_.context())) {
       if (!bind_vector(function, parameter, argument, block)) return false;
       continue;
     }
@@ -45,7 +45,7 @@ bool CallInliner::bind(const clang::FunctionDecl& function,
       }
     }
     if (!type->isReferenceType() || type.getNonReferenceType().isConstQualified()) {
-      if (!bind_value(parameter, argument, single, block)) return false;
+      if (!bind_value(function, parameter, argument, single, block)) return false;
       continue;
     }
     // Another name of a variable; of anything else it might move.
@@ -56,7 +56,8 @@ bool CallInliner::bind(const clang::FunctionDecl& function,
   return true;
 }
 
-bool CallInliner::bind_value(const clang::ParmVarDecl& parameter, const clang::Expr& argument,
+bool CallInliner::bind_value(const clang::FunctionDecl& function,
+                             const clang::ParmVarDecl& parameter, const clang::Expr& argument,
                              const clang::Expr* single, Block& block) {
   clang::ASTContext& context = expressions_.context();
   const clang::Expr* inner = bare_value(&argument);
@@ -79,7 +80,10 @@ bool CallInliner::bind_value(const clang::ParmVarDecl& parameter, const clang::E
   // What a reference leads to may change on the way.
   const bool is_moving = parameter.getType()->isReferenceType() && inner->isLValue() &&
                          (reference == nullptr || bodies_.is_changing(*reference->getDecl()));
-  if (is_moving && (single == nullptr || !is_value_of_parameters(*single))) return false;
+  if (is_moving && (single == nullptr || !is_value_of_parameters(*single))) {
+    std::set<const clang::FunctionDecl*> seen;
+    if (!only_reads(function, seen)) return false;
+  }
   // What has one value may stand for the parameter, and so may anything that is used once at once.
   const bool is_fixed = isa<clang::IntegerLiteral>(inner) || isa<clang::FloatingLiteral>(inner) ||
                         is_array ||

@@ -24,6 +24,13 @@ void note_names(const Object& object, std::set<std::string>& names) {
     note_names(part, names);
 }
 
+// Whether it leaves what it makes as it was in memory, as `T payload[8];` does.
+bool is_left(const clang::Expr& init) {
+  const auto* made = dyn_cast<clang::CXXConstructExpr>(init.IgnoreImplicit());
+  return made != nullptr && made->getNumArgs() == 0 && made->getConstructor()->isTrivial() &&
+         !made->requiresZeroInitialization();
+}
+
 // Whether a value is computed of what the other object is made of, and would be read too late once
 // some of that is set.
 bool depends_on(const Object& value, const Object& target) {
@@ -244,9 +251,7 @@ std::optional<Object> CallInliner::value_of_constructor(const clang::CXXConstruc
   const auto* constructor = dyn_cast_or_null<clang::CXXConstructorDecl>(defined);
   if (constructor == nullptr) {
     // Left as it is until its fields are set.
-    const bool is_left = made.getNumArgs() == 0 && made.getConstructor()->isTrivial() &&
-                         !made.requiresZeroInitialization();
-    return is_left ? std::optional(Object()) : std::nullopt;
+    return is_left(made) ? std::optional(Object()) : std::nullopt;
   }
   const std::vector<const clang::Expr*> arguments(made.arg_begin(), made.arg_end());
   if (arguments.size() != constructor->getNumParams()) return std::nullopt;
@@ -258,6 +263,7 @@ std::optional<Object> CallInliner::value_of_constructor(const clang::CXXConstruc
   for (const clang::CXXCtorInitializer* one : constructor->inits()) {
     if (!is_made) break;
     const std::size_t before = block.size();
+    if (one->isMemberInitializer() && is_left(*one->getInit())) continue;
     if (one->isMemberInitializer()) {
       is_made = set_field(*one->getMember(), *one->getInit(), object, block);
     } else if (one->isBaseInitializer()) {

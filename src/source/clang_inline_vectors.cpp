@@ -1,6 +1,7 @@
 // CUDA's vectors (float4 and the like) as arguments of calls that are taken into the body.
 #include "source/clang_effects.h"
 #include "source/clang_inline.h"
+#include "source/clang_records.h"
 
 #include <clang/AST/StmtCXX.h>
 
@@ -28,6 +29,11 @@ bool is_of_the_function(const clang::Expr* place) {
          !variable->getType()->isReferenceType();
 }
 
+// Making one, of half or of pairs of it too, changes nothing else.
+bool is_number_or_vector(clang::QualType type, const clang::ASTContext& context) {
+  return scalar_type_of(type) || is_vector(type, context);
+}
+
 }  // namespace
 
 bool CallInliner::only_reads(const clang::Stmt* node, std::set<const clang::FunctionDecl*>& seen) {
@@ -44,6 +50,7 @@ bool CallInliner::only_reads(const clang::Stmt* node, std::set<const clang::Func
   if (isa<clang::LambdaExpr, clang::AsmStmt>(node)) return false;
   if (const auto* made = dyn_cast<clang::CXXConstructExpr>(node);
       made != nullptr && !made->getConstructor()->isTrivial() &&
+      !is_number_or_vector(made->getType(), expressions_.context()) &&
       !only_reads(made->getConstructor()->getBody(), seen)) {
     return false;
   }

@@ -152,4 +152,12 @@ std::pair<std::optional<ScalarType>, std::int64_t> components_of(clang::QualType
   return {scalar_type_of(record->field_begin()->getType()), name.back() - '0'};
 }
 
+bool is_vector(clang::QualType type, const clang::ASTContext& context) {
+  const auto* record = type->getAsCXXRecordDecl();
+  if (record == nullptr) return false;
+  const auto* name = record->getIdentifier();
+  const bool is_pair = name != nullptr && (name->isStr("__half2") || name->isStr("__nv_bfloat162"));
+  return is_pair || components_of(type, context).first.has_value();
+}
+
 }  // namespace regraph::source

@@ -28,4 +28,7 @@ struct RecordLayout {
 [[nodiscard]] std::pair<std::optional<ScalarType>, std::int64_t> components_of(
     clang::QualType type, const clang::ASTContext& context);
 
+// Whether it is float4 or its like, or a pair of half: __half2, __nv_bfloat162.
+[[nodiscard]] bool is_vector(clang::QualType type, const clang::ASTContext& context);
+
 }  // namespace regraph::source

@@ -2,6 +2,7 @@
 
 #include "source/build.h"
 #include "source/clang_control.h"
+#include "source/clang_effects.h"
 #include "source/clang_loop_header.h"
 
 #include <clang/AST/Attr.h>
@@ -66,11 +67,12 @@ StmtPtr StatementConverter::opaque_stmt(const clang::Stmt* node) const {
 }
 
 Block StatementConverter::convert_block(const clang::Stmt* node) {
+  if (node == nullptr) return {};
   Block block;
   if (const auto* compound = dyn_cast<clang::CompoundStmt>(node)) {
     for (const clang::Stmt* child : compound->body())
       convert_into(child, block);
-  } else if (node != nullptr) {
+  } else {
     convert_into(node, block);
   }
   return block;
@@ -137,6 +139,11 @@ StmtPtr StatementConverter::convert_statement(const clang::Stmt* node, Block& be
     return at(node->getBeginLoc(), std::make_shared<Jump>(JumpKind::continue_loop));
   const auto* expr = dyn_cast<clang::Expr>(node);
   if (expr == nullptr) return nullptr;
+  // They held wherever the original ran; what a step makes of it asks nothing.
+  if (opens_ && is_assertion(*expr)) {
+    left_out_ = true;
+    return scope({});
+  }
   std::vector<const clang::Expr*> parts;
   take_apart(expr, parts);
   if (!takes_apart_ && parts.size() > 1) return nullptr;
@@ -162,6 +169,11 @@ StmtPtr StatementConverter::convert_branch(const clang::IfStmt* choice, Block& b
     if (!choice->getCond()->EvaluateAsBooleanCondition(holds, expressions_.context()))
       return nullptr;
     return scope(convert_block(holds ? choice->getThen() : choice->getElse()));
+  }
+  const auto holds = opens_ ? decided(*choice->getCond(), expressions_.context()) : std::nullopt;
+  if (holds) {
+    left_out_ = true;
+    return scope(convert_block(*holds ? choice->getThen() : choice->getElse()));
   }
   ExprPtr condition = value_of(choice->getCond(), before);
   Block body = convert_block(choice->getThen());

@@ -45,8 +45,11 @@ class StatementConverter final : private BodyConverter {
   [[nodiscard]] Block convert_kernel_body(const clang::FunctionDecl& function,
                                           const clang::CompoundStmt& body);
 
-  // Whether calls were taken into the body or references are indices.
-  [[nodiscard]] bool has_opened() const { return knows_by_index_ || inliner_.took_any(); }
+  // Whether calls were taken into the body, references are indices, or code was left out that the
+  // instance does not reach.
+  [[nodiscard]] bool has_opened() const {
+    return knows_by_index_ || left_out_ || inliner_.took_any();
+  }
   // Whether a call that was to be taken could not be: then the body is of no use.
   [[nodiscard]] bool has_failed() const { return inliner_.failed(); }
   [[nodiscard]] const std::string& obstacle() const { return inliner_.obstacle(); }
@@ -173,6 +176,8 @@ class StatementConverter final : private BodyConverter {
   bool opens_;
   bool knows_by_index_ = false;  // places that references lead to
   CallInliner inliner_;
+  const clang::VarDecl* dynamic_shared_ = nullptr;
+  bool left_out_ = false;  // assertions, and branches that are never taken
   Block shared_;                                 // of functions that were taken
   std::set<const clang::ValueDecl*> changing_;   // (clang_control.h)
   std::set<const clang::LabelDecl*> ends_;       // labels that nothing follows

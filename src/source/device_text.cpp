@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
 
 namespace regraph::source {
 namespace {
@@ -141,7 +144,11 @@ class TextWriter {
     const bool may_be_class = declaration.kind == DeclarationKind::type ||
                               declaration.kind == DeclarationKind::alias;  // typedef struct
     if (may_be_class) {
-      for (const auto& [first, last] : host_members(kept_.source, kept_.tokens, declaration)) {
+      if (!left_out_) {
+        left_out_ = names_left_out(kept_.source, kept_.tokens, kept_.declarations, kept_.keep);
+      }
+      for (const auto& [first, last] :
+           host_members(kept_.source, kept_.tokens, declaration, *left_out_)) {
         const std::size_t from = kept_.tokens[first].begin;
         const std::size_t to = kept_.tokens[last - 1].end;
         code_.text += kept_.source.substr(begin, from - begin);
@@ -191,6 +198,7 @@ class TextWriter {
   const KeptDeclarations& kept_;
   const ExtractionRequest& request_;
   DeviceCode& code_;
+  std::optional<std::set<std::string_view>> left_out_;  // names, once they are asked for
 };
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "source/host_members.h"
 
+#include "source/host_code.h"
+
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 
@@ -15,31 +18,35 @@ constexpr auto kHostTypes = std::to_array<std::string_view>(
      "set",      "shared_ptr", "stack",         "string",        "stringstream",
      "thread",   "to_string",  "unique_ptr",    "unordered_map", "vector"});
 
-bool names_host_type(std::string_view text, const std::vector<Token>& tokens,
+bool is_of_the_host(std::string_view text, const std::vector<Token>& tokens,
                      const TopLevelDeclaration& member) {
   for (std::size_t token = member.first + 2; token < member.last; ++token) {
+    if (tokens[token].in(text) == "thread_local" || tokens[token].in(text) == "FILE") return true;
     if (tokens[token - 1].in(text) != "::" || tokens[token - 2].in(text) != "std") continue;
     if (std::ranges::find(kHostTypes, tokens[token].in(text)) != kHostTypes.end()) return true;
   }
   return false;
 }
 
-bool mentions(std::string_view text, const std::vector<Token>& tokens,
-              const TopLevelDeclaration& member, const std::set<std::string>& names) {
+bool mentions_any(std::string_view text, const std::vector<Token>& tokens,
+                  const TopLevelDeclaration& member, const std::set<std::string_view>& names) {
   for (std::size_t token = member.first; token < member.last; ++token) {
-    if (tokens[token].kind == TokenKind::identifier &&
-        names.contains(std::string(tokens[token].in(text))))
+    if (tokens[token].kind == TokenKind::identifier && names.contains(tokens[token].in(text)))
       return true;
   }
   return false;
 }
 
-}  // namespace
+bool is_class(const TopLevelDeclaration& declaration) {
+  return declaration.kind == DeclarationKind::type ||
+         declaration.kind == DeclarationKind::alias;  // typedef struct
+}
 
-std::vector<std::pair<std::size_t, std::size_t>> host_members(std::string_view text,
-                                                              const std::vector<Token>& tokens,
-                                                              const TopLevelDeclaration& type) {
-  const std::vector<TopLevelDeclaration> members = split_members(text, tokens, type);
+// Which of the members are for the host.
+std::vector<bool> are_host(std::string_view text, const std::vector<Token>& tokens,
+                           const TopLevelDeclaration& type,
+                           const std::vector<TopLevelDeclaration>& members,
+                           const std::set<std::string_view>& left_out) {
   std::vector<bool> host(members.size());
   const auto may_be_host = [&](const TopLevelDeclaration& member) {
     return (member.kind == DeclarationKind::function && !member.is_device) ||
@@ -48,11 +55,12 @@ std::vector<std::pair<std::size_t, std::size_t>> host_members(std::string_view t
   for (std::size_t i = 0; i < members.size(); ++i) {
     const TopLevelDeclaration& member = members[i];
     const bool marked = member.kind == DeclarationKind::function && member.is_host;
-    host[i] = may_be_host(member) && (marked || names_host_type(text, tokens, member));
+    host[i] = may_be_host(member) && (marked || is_of_the_host(text, tokens, member) ||
+                                      mentions_any(text, tokens, member, left_out));
   }
   // What needs these is the host's, too.
   for (bool grows = true; grows;) {
-    std::set<std::string> names;
+    std::set<std::string_view> names;
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (host[i]) names.insert(members[i].names.begin(), members[i].names.end());
     }
@@ -67,11 +75,40 @@ std::vector<std::pair<std::size_t, std::size_t>> host_members(std::string_view t
     names.erase("operator");
     grows = false;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      if (host[i] || !may_be_host(members[i]) || !mentions(text, tokens, members[i], names))
+      if (host[i] || !may_be_host(members[i]) || !mentions_any(text, tokens, members[i], names))
         continue;
       host[i] = grows = true;
     }
   }
+  return host;
+}
+
+// Macros that name one of the classes and a member that is taken out of it.
+std::set<std::string_view> macros_of(
+    std::string_view text, const std::vector<Token>& tokens,
+    const std::map<std::string_view, std::set<std::string_view>>& taken_out) {
+  std::set<std::string_view> macros;
+  for (const Token& token : tokens) {
+    if (token.kind != TokenKind::directive || directive_name(token.in(text)) != "define") continue;
+    const std::string_view rest = token.in(text).substr(token.in(text).find("define") + 6);
+    const std::vector<Token> words = tokenize(rest);
+    const auto names = [&](const std::set<std::string_view>& wanted) {
+      return std::ranges::any_of(words, [&](const Token& one) { return wanted.contains(one.in(rest)); });
+    };
+    for (const auto& [name, members] : taken_out) {
+      if (names({name}) && names(members)) macros.insert(words.front().in(rest));
+    }
+  }
+  return macros;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::size_t, std::size_t>> host_members(
+    std::string_view text, const std::vector<Token>& tokens, const TopLevelDeclaration& type,
+    const std::set<std::string_view>& left_out) {
+  const std::vector<TopLevelDeclaration> members = split_members(text, tokens, type);
+  const std::vector<bool> host = are_host(text, tokens, type, members, left_out);
   std::vector<std::pair<std::size_t, std::size_t>> ranges;
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (!host[i]) continue;
@@ -83,6 +120,32 @@ std::vector<std::pair<std::size_t, std::size_t>> host_members(std::string_view t
     ranges.emplace_back(first, members[i].last);
   }
   return ranges;
+}
+
+std::set<std::string_view> names_left_out(std::string_view text, const std::vector<Token>& tokens,
+                                          const std::vector<TopLevelDeclaration>& declarations,
+                                          const std::vector<bool>& keep) {
+  std::set<std::string_view> names;
+  std::set<std::string_view> declared;
+  std::map<std::string_view, std::set<std::string_view>> taken_out;
+  for (std::size_t i = 0; i < declarations.size(); ++i) {
+    const TopLevelDeclaration& one = declarations[i];
+    const bool is_host_function = one.kind == DeclarationKind::function && !one.is_device;
+    if (!keep[i] && is_host_function) names.insert(one.names.begin(), one.names.end());
+    if (!keep[i]) continue;
+    declared.insert(one.names.begin(), one.names.end());
+    if (!is_class(one) || one.names.empty()) continue;
+    const std::vector<TopLevelDeclaration> members = split_members(text, tokens, one);
+    const std::vector<bool> host = are_host(text, tokens, one, members, {});
+    for (std::size_t at = 0; at < members.size(); ++at) {
+      auto& into = host[at] ? taken_out[one.names.front()] : declared;
+      into.insert(members[at].names.begin(), members[at].names.end());
+    }
+  }
+  names.merge(macros_of(text, tokens, taken_out));
+  for (const std::string_view name : declared)
+    names.erase(name);
+  return with_macros_of(text, tokens, std::move(names));
 }
 
 }  // namespace regraph::source

@@ -7,14 +7,17 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+#include <optional>
 #include <set>
 
 namespace regraph::source {
 namespace {
 
 struct TemplateParameter {
-  std::string type;  // "typename", or the type of a value
+  // "typename", "template", the type of a value, or the declaration of a pointer to a function.
+  std::string type;
   std::string name;
+  bool is_function = false;
   std::string standard;  // default argument, empty for none
 };
 
@@ -60,6 +63,20 @@ std::vector<std::string> arguments_of(std::string_view text, const std::vector<T
   return arguments;
 }
 
+// float (*apply)(float): the name of a parameter that is a function; nothing for others.
+std::optional<std::string_view> name_of_function(std::string_view text,
+                                                 const std::vector<Token>& tokens,
+                                                 std::size_t first, std::size_t end) {
+  for (std::size_t token = first; token + 3 < end; ++token) {
+    const std::string_view sign = tokens[token + 1].in(text);
+    if (tokens[token].in(text) == "(" && (sign == "*" || sign == "&") &&
+        tokens[token + 2].kind == TokenKind::identifier && tokens[token + 3].in(text) == ")") {
+      return tokens[token + 2].in(text);
+    }
+  }
+  return std::nullopt;
+}
+
 Result<std::vector<TemplateParameter>> parameters_of(std::string_view text,
                                                      const std::vector<Token>& tokens,
                                                      const TopLevelDeclaration& kernel) {
@@ -71,18 +88,25 @@ Result<std::vector<TemplateParameter>> parameters_of(std::string_view text,
       ++end;
     TemplateParameter parameter;
     for (std::size_t token = first; token < end; ++token) {
-      if (tokens[token].in(text) == "." || tokens[token].in(text) == "template") {
+      if (tokens[token].in(text) == ".") {
         return fail(ErrorCode::unsupported,
-                    "parameter packs and templates as template parameters are not supported; "
-                    "write the instance as a plain __global__ function");
+                    "parameter packs are not supported; write the instance as a plain __global__ "
+                    "function");
       }
     }
     if (end - first < 2) {
       return fail(ErrorCode::unsupported, "a template parameter without a name cannot be bound");
     }
-    parameter.name = tokens[end - 1].in(text);
-    const std::string type = text_of(text, tokens, first, end - 1);
-    parameter.type = type == "class" ? "typename" : type;
+    if (const auto name = name_of_function(text, tokens, first, end)) {
+      parameter.is_function = true;
+      parameter.name = *name;
+      parameter.type = text_of(text, tokens, first, end);
+    } else {
+      parameter.name = tokens[end - 1].in(text);
+      const std::string type = text_of(text, tokens, first, end - 1);
+      parameter.type = type == "class" ? "typename" : type;
+      if (type.starts_with("template")) parameter.type = "template";
+    }
     if (end < last) parameter.standard = text_of(text, tokens, end + 1, last);
     parameters.push_back(std::move(parameter));
   }
@@ -327,8 +351,10 @@ bool has_word(const std::string& name, std::initializer_list<std::string_view> w
       words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
-// What is taken where nothing says it: what such a parameter is most often.
+// What is taken where nothing says it: what such a parameter is most often; empty where that is
+// nothing in particular.
 std::string usual_argument(const TemplateParameter& parameter) {
+  if (parameter.is_function || parameter.type == "template") return "";
   if (parameter.type == "typename")
     return has_word(parameter.name, {"index", "idx", "offset", "int"}) ? "int" : "float";
   if (parameter.type == "bool") return "false";
@@ -401,6 +427,13 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
     const TemplateParameter& parameter = (*parameters)[i];
     const bool given = i < arguments.size() && !arguments[i].empty();
     std::string value = given ? arguments[i] : parameter.standard;
+    if (value.empty() && (parameter.is_function || parameter.type == "template")) {
+      return fail(
+          ErrorCode::unsupported,
+          fmt::format("kernel template '{0}': nothing says which {1} its parameter '{2}' is; name "
+                      "one with all arguments by --kernel '{0}<...>'",
+                      name, parameter.is_function ? "function" : "template", parameter.name));
+    }
     if (value.empty()) {
       value = usual_argument(parameter);
       unsaid += fmt::format("{}'{}' is {}", unsaid.empty() ? "" : ", ", parameter.name, value);
@@ -408,10 +441,17 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
     instance.arguments.push_back(value);
     // A constant or type of the file that is called like the parameter.
     if (value == parameter.name) continue;
-    instance.bindings +=
-        parameter.type == "typename"
-            ? fmt::format("using {} = {}; ", parameter.name, value)
-            : fmt::format("constexpr {} {} = {}; ", parameter.type, parameter.name, value);
+    if (parameter.type == "typename") {
+      instance.bindings += fmt::format("using {} = {}; ", parameter.name, value);
+    } else if (parameter.type == "template") {
+      instance.bindings += fmt::format("template <typename... Arguments> using {} = {}<Arguments...>; ",
+                                       parameter.name, value);
+    } else if (parameter.is_function) {
+      instance.bindings += fmt::format("constexpr {} = {}; ", parameter.type, value);
+    } else {
+      instance.bindings +=
+          fmt::format("constexpr {} {} = {}; ", parameter.type, parameter.name, value);
+    }
   }
   if (!unsaid.empty()) {
     instance.note = fmt::format(

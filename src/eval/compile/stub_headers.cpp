@@ -136,10 +136,16 @@ constexpr const char* kNvccPreludeHeaders = R"cuda(#pragma once
 #include <utility>
 )cuda";
 
-// Keywords of gcc.
+// Keywords of gcc, and what CUDA's own headers say of themselves, which NVRTC does not read.
 constexpr const char* kKeywords = R"cuda(#define __const__ const
 #define __volatile__ volatile
 #define __signed__ signed
+#ifndef CUDA_VERSION
+#define CUDA_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)
+#endif
+#ifndef CUDART_VERSION
+#define CUDART_VERSION CUDA_VERSION
+#endif
 )cuda";
 
 constexpr const char* kOldNames = R"cuda(using uchar = unsigned char;

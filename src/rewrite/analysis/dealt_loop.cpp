@@ -4,7 +4,10 @@
 #include "source/match.h"
 #include "source/walk.h"
 
+#include <algorithm>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace regraph::rewrite {
 
@@ -137,6 +140,87 @@ class DealtLoopFinder {
   const BlockRow& row_;
 };
 
+constexpr const char* kThreadsInRow = "blockDim.x";
+
+class DealtLoopsOnly {
+ public:
+  DealtLoopsOnly(const source::Analysis& analysis, const BlockRow& row)
+      : analysis_(analysis), row_(row) {}
+
+  bool deals(const source::Block& block) {
+    return std::ranges::all_of(block, [&](const source::StmtPtr& stmt) { return visit(*stmt); });
+  }
+  [[nodiscard]] bool found_any() const { return found_; }
+
+ private:
+  bool visit(const source::Stmt& stmt) {
+    if (const auto* declared = as<Declaration>(stmt);
+        declared != nullptr && declared->value && asks(declared->value) &&
+        analysis_.is_single_definition(declared->variable.name)) {
+      places_.insert(declared->variable.name);
+      return true;
+    }
+    if (const auto* loop = as<ForLoop>(stmt)) {
+      const auto dealt = dealt_loop(*loop, analysis_, row_);
+      if (dealt && loop->step && asks_for_extent(*loop->step)) {
+        found_ = true;
+        return !asks(dealt->limit) && !asks(dealt->first) && !keeps_values(*loop) &&
+               deals(loop->body);
+      }
+    }
+    if (const auto* choice = as<Branch>(stmt)) {
+      std::vector<ExprPtr> others = source::conjuncts(choice->condition);
+      std::erase_if(others, [&](const ExprPtr& term) { return row_.is_first_thread(term); });
+      return std::ranges::none_of(others, [&](const ExprPtr& term) { return asks(term); }) &&
+             deals(choice->body) && deals(choice->otherwise);
+    }
+    bool plain = true;
+    source::walk_own_expressions(stmt, [&](const Expr& expr) { plain = plain && !is_place(expr); });
+    return plain && deals(body_of(stmt)) && deals(otherwise_of(stmt));
+  }
+
+  [[nodiscard]] bool is_place(const Expr& expr) const {
+    const auto* name = as<VariableReference>(expr);
+    return source::is_builtin(expr, kPlaceInRow) || source::is_builtin(expr, kThreadsInRow) ||
+           (name != nullptr && places_.contains(name->name));
+  }
+
+  [[nodiscard]] bool asks(const ExprPtr& expr) const {
+    bool result = false;
+    source::walk(expr, [&](const Expr& part) { result = result || is_place(part); });
+    return result;
+  }
+
+  static bool asks_for_extent(const source::Stmt& step) {
+    bool result = false;
+    source::walk_own_expressions(step, [&](const Expr& part) {
+      result = result || source::is_builtin(part, kThreadsInRow);
+    });
+    return result;
+  }
+
+  // Whether an iteration sets a variable that it did not declare.
+  [[nodiscard]] bool keeps_values(const ForLoop& loop) const {
+    const auto own = source::declared_names(loop.body);
+    bool result = false;
+    source::walk(loop.body, [&](const source::Stmt& stmt) {
+      const auto target = target_of(stmt);
+      const auto* base = target ? source::base_variable(*target) : nullptr;
+      if (base == nullptr || own.contains(base->name)) return;
+      const source::Variable* local = analysis_.local(base->name);
+      const bool in_memory = source::is<source::Subscript>(target) &&
+                             (local == nullptr || local->is_pointer);
+      result = result || !in_memory;
+    });
+    return result;
+  }
+
+  const source::Analysis& analysis_;
+  const BlockRow& row_;
+  std::set<std::string> places_;  // variables that follow the thread
+  bool found_ = false;
+};
+
 }  // namespace
 
 std::optional<DealtLoop> dealt_loop(const ForLoop& loop, const source::Analysis& analysis,
@@ -144,6 +228,12 @@ std::optional<DealtLoop> dealt_loop(const ForLoop& loop, const source::Analysis&
   const DealtLoopFinder finder(analysis, row);
   auto dealt = finder.by_threads(loop);
   return dealt ? dealt : finder.in_rounds(loop);
+}
+
+bool only_deals_loops(const source::Block& body, const source::Analysis& analysis,
+                      const BlockRow& row) {
+  DealtLoopsOnly loops(analysis, row);
+  return loops.deals(body) && loops.found_any();
 }
 
 }  // namespace regraph::rewrite

@@ -1,4 +1,4 @@
-// Loops that are dealt out to the threads of a block in turn. Used by raised_rows.
+// Loops that are dealt out to the threads of a block in turn. Used by raised_rows and block_size.
 #pragma once
 
 #include "rewrite/analysis/block_row.h"
@@ -27,5 +27,11 @@ struct DealtLoop {
 [[nodiscard]] std::optional<DealtLoop> dealt_loop(const source::ForLoop& loop,
                                                   const source::Analysis& analysis,
                                                   const BlockRow& row);
+
+// Whether the threads of a block ask for their place in it, and for how many they are, only to share
+// out such loops by blockDim.x, and for what the first thread does alone. Then a block of any extent
+// does the same: no thread keeps a value from one of its iterations to the next.
+[[nodiscard]] bool only_deals_loops(const source::Block& body, const source::Analysis& analysis,
+                                    const BlockRow& row);
 
 }  // namespace regraph::rewrite

@@ -186,6 +186,7 @@ class GridLoopFinder {
       return refuse(at_line(loop) + "a thread does not begin with the element of its own number");
     if (is_changed_in(loop.body, header.counter))
       return refuse(at_line(loop) + "'" + header.counter + "' is changed in the loop");
+    if (Status status = read_limit(loop, header, result); !status) return status.error();
     // Whether rows of blocks can be dealt out is asked of the loop that one thread has then.
     if (!is_of_block) {
       if (Status status = read_effects(loop, header, result); !status) return status.error();
@@ -203,19 +204,34 @@ class GridLoopFinder {
     }
     result.header_only = needs.unneeded();
     result.header_only.erase(header.counter);
-    if (Status status = read_limit(loop, header, result); !status) return status.error();
     return result;
   }
 
   Status read_effects(const ForLoop& loop, const Header& header, GridStrideLoop& result) const {
     // Nothing but the counter's name is asked of it.
     const source::CountedLoop counted{header.counter, loop.declaration()->value, header.limit, 1};
-    auto effects = independent_iterations(loop, counted, form_.analysis, overlap_);
+    auto effects = independent_iterations(loop, counted, form_.analysis, overlap_,
+                                          has_a_thread_each_in_tests(result));
     if (!effects) return effects.error();
     result.effects = std::move(*effects);
     if (const auto why = obstacle_around(loop, form_.kernel, form_.analysis, result.effects))
       return refuse(at_line(loop) + *why);
     return {};
+  }
+
+  // Whether at a test size of several blocks each element has a thread of its own already. There
+  // the original was seen to be without data races: no two iterations are in each other's way.
+  bool has_a_thread_each_in_tests(const GridStrideLoop& loop) const {
+    const Problem& problem = kernel_.problem();
+    if (!problem.check.benign_races.empty()) return false;
+    return std::ranges::any_of(problem.tests, [&](const Symbols& sizes) {
+      const auto launched = concretise(launch_, sizes);
+      const auto elements = loop.elements.evaluate(sizes);
+      if (!launched || !elements) return false;
+      const std::int64_t blocks = extent(launched->grid, loop.axis);
+      const std::int64_t threads = extent(launched->block, loop.axis);
+      return *elements > threads && *elements <= blocks * threads;
+    });
   }
 
   Status read_limit(const ForLoop& loop, const Header& header, GridStrideLoop& result) const {

@@ -192,7 +192,8 @@ std::optional<std::string> meeting(const std::string& buffer, const std::vector<
 Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
                                                 const source::CountedLoop& counted,
                                                 const Analysis& analysis,
-                                                const IterationOverlap& overlap) {
+                                                const IterationOverlap& overlap,
+                                                bool seen_apart) {
   EffectScan scan(analysis, source::declared_names(loop.body));
   scan.go(loop.body);
   if (scan.obstacle) return refuse(line_named(loop) + *scan.obstacle);
@@ -209,7 +210,7 @@ Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
     const bool is_written = std::any_of(accesses.begin(), accesses.end(),
                                         [](const Access& access) { return access.is_store; });
     (is_written ? effects.written : effects.read).insert(buffer);
-    if (!is_written) continue;
+    if (!is_written || seen_apart) continue;
     if (const auto why = meeting(buffer, accesses, counted, analysis, overlap))
       return refuse(line_named(loop) + *why);
   }

@@ -23,10 +23,12 @@ struct IterationEffects {
 // Error: refused, with the line and what makes one iteration of the loop depend on another: values
 // that are carried, elements that several may touch, effects that have an order. `form` has no
 // early returns and no local pointers that could be followed. Of `counted` the counter's name
-// counts, which has another value in each iteration.
+// counts, which has another value in each iteration. `seen_apart`: it is known that no two of them
+// touch an element that one of them writes.
 [[nodiscard]] Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
                                                               const source::CountedLoop& counted,
                                                               const source::Analysis& analysis,
-                                                              const IterationOverlap& overlap);
+                                                              const IterationOverlap& overlap,
+                                                              bool seen_apart = false);
 
 }  // namespace regraph::rewrite

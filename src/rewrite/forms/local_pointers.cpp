@@ -164,10 +164,14 @@ class Redirector final : public source::Mutator {
 };
 
 Kernel without_pointers_to(const Kernel& kernel, Places places) {
-  EscapeFinder finder(places);
-  finder.go(kernel.body);
-  for (const std::string& name : finder.escaping)
-    places.erase(name);
+  // One that stays may be made of others.
+  for (bool changed = true; changed && !places.empty();) {
+    EscapeFinder finder(places);
+    finder.go(kernel.body);
+    for (const std::string& name : finder.escaping)
+      places.erase(name);
+    changed = !finder.escaping.empty();
+  }
   if (places.empty()) return kernel;
   Kernel result = kernel;
   result.body = Redirector(places).run(kernel.body);

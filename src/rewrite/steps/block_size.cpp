@@ -3,9 +3,13 @@
 // Legal when a thread's identity enters the kernel only as its global index
 //   blockIdx.a * blockDim.a * C + (coarsening offset) * blockDim.a + threadIdx.a,
 // where blockDim.a may be said as a number, so that every index is still taken by exactly one
-// thread. Shared arrays, indices within the block and outputs per block all encode the block's size
-// and are refused.
+// thread; or when the threads of a block share out loops among themselves,
+//   for (i = threadIdx.x; i < n; i += blockDim.x)
+// and nothing else of them follows the block. Shared arrays, indices within the block and outputs
+// per block all encode the block's size and are refused.
 #include "rewrite/analysis/block_geometry.h"
+#include "rewrite/analysis/block_row.h"
+#include "rewrite/analysis/dealt_loop.h"
 #include "rewrite/analysis/global_index.h"
 #include "rewrite/forms/block_extents.h"
 #include "rewrite/steps/step_rewriter.h"
@@ -64,9 +68,11 @@ class BlockSize final : public PlacedStep<Dim3> {
     const Analysis& analysis = kernel.analysis();
     if (analysis.has_shared()) return refuse("shared arrays encode the block's size");
     if (analysis.uses_warp_intrinsics()) return refuse("warp intrinsics encode the block's shape");
-    if (Status status = require_axes(analysis, **launch, *block); !status) return status.error();
-    if (Status status = require_global_indices(kernel, **launch, *block); !status)
-      return status.error();
+    if (!deals_loops_out(kernel, **launch, *block)) {
+      if (Status status = require_axes(analysis, **launch, *block); !status) return status.error();
+      if (Status status = require_global_indices(kernel, **launch, *block); !status)
+        return status.error();
+    }
     Launch changed = **launch;
     changed.block = *block;
     if (Status status = require_possible(changed, kernel, "the launch would not be valid: ");
@@ -90,6 +96,14 @@ class BlockSize final : public PlacedStep<Dim3> {
   }
 
  private:
+  static bool deals_loops_out(const KernelAnalysis& kernel, const Launch& launch,
+                              const Dim3& block) {
+    const bool is_row = block.y == 1 && block.z == 1 && launch.block.y == 1 && launch.block.z == 1;
+    return is_row && !launch.grid[0].symbols().contains("bx") &&
+           only_deals_loops(kernel.kernel().body, kernel.analysis(),
+                            BlockRow(kernel.analysis(), launch.block));
+  }
+
   static Status require_axes(const Analysis& analysis, const Launch& launch, const Dim3& block) {
     for (int axis = 0; axis < 3; ++axis) {
       const std::string letter = kAxes[static_cast<std::size_t>(axis)];

@@ -334,7 +334,7 @@ class ExchangeReplacer {
     return result.front();
   }
 
-  // if (warp == 0) if (lane == 0) ...   ->   if (threadIdx.x == 0) ...
+  // if (warp == 0) if (lane == 0 && wanted) ...   ->   if (threadIdx.x == 0) if (wanted) ...
   Block with_first_threads(const Block& block) const {
     Block result;
     for (const StmtPtr& stmt : block) {
@@ -354,14 +354,34 @@ class ExchangeReplacer {
         condition = source::both(condition, inner->condition);
         body = &inner->body;
       }
-      const Lockstep machine(analysis_, threads_);
-      const auto threads = machine.where(condition, machine.all());
-      const bool is_first = threads && threads->count() == 1 && threads->test(0);
-      result.push_back(is_first ? source::branch(source::equals(thread_index(), source::integer(0)),
-                                                 with_first_threads(*body), {}, choice->line)
-                                : source::with_blocks(stmt, with_first_threads(choice->body), {}));
+      const ExprPtr others = beside_first_thread(condition);
+      if (!others && !is_first_thread(condition)) {
+        result.push_back(source::with_blocks(stmt, with_first_threads(choice->body), {}));
+        continue;
+      }
+      Block alone = with_first_threads(*body);
+      if (others) alone = {source::branch(others, std::move(alone), {}, choice->line)};
+      result.push_back(source::branch(source::equals(thread_index(), source::integer(0)),
+                                      std::move(alone), {}, choice->line));
     }
     return result;
+  }
+
+  bool is_first_thread(const ExprPtr& condition) const {
+    const Lockstep machine(analysis_, threads_);
+    const auto threads = condition ? machine.where(condition, machine.all()) : std::nullopt;
+    return threads && threads->count() == 1 && threads->test(0);
+  }
+
+  // What else is asked of the first thread, which alone passes; null where nothing is, or others
+  // pass, too.
+  ExprPtr beside_first_thread(const ExprPtr& condition) const {
+    const Lockstep machine(analysis_, threads_);
+    std::vector<ExprPtr> of_thread;
+    std::vector<ExprPtr> others;
+    for (const ExprPtr& term : source::conjuncts(condition))
+      (machine.where(term, machine.all()) ? of_thread : others).push_back(term);
+    return is_first_thread(source::conjunction(of_thread)) ? source::conjunction(others) : nullptr;
   }
 
   // Arrays that only exchanges used go; of others each element that is used is a variable of the

@@ -11,6 +11,7 @@
 #include "source/match.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
@@ -174,11 +175,18 @@ class RowRaiser {
   }
 
   Status branch(const Branch& choice, Block& out) {
-    const bool is_first = row_.is_first_thread(choice.condition) && !once_;
-    if (is_first && choice.otherwise.empty()) {
+    std::vector<ExprPtr> others = source::conjuncts(choice.condition);
+    const auto is_first = std::ranges::find_if(
+        others, [&](const ExprPtr& term) { return row_.is_first_thread(term); });
+    if (is_first != others.end() && !once_ && choice.otherwise.empty()) {
+      others.erase(is_first);
+      const Block alone =
+          others.empty() ? choice.body
+                         : Block{source::branch(source::conjunction(others), choice.body, {},
+                                                choice.line)};
       once_ = true;
       once_declared_ = source::declared_names(choice.body);
-      Status status = visit(choice.body, out_of_scope(out));
+      Status status = visit(alone, out_of_scope(out));
       once_ = false;
       close_scope(out);
       return status;
