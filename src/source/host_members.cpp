@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -128,14 +129,15 @@ std::set<std::string_view> names_left_out(std::string_view text, const std::vect
   std::set<std::string_view> names;
   std::set<std::string_view> declared;
   std::map<std::string_view, std::set<std::string_view>> taken_out;
+  std::deque<std::vector<TopLevelDeclaration>> classes;  // which the names are those of
   for (std::size_t i = 0; i < declarations.size(); ++i) {
     const TopLevelDeclaration& one = declarations[i];
     const bool is_host_function = one.kind == DeclarationKind::function && !one.is_device;
     if (!keep[i] && is_host_function) names.insert(one.names.begin(), one.names.end());
-    if (!keep[i]) continue;
+    if (!keep[i] || one.kind == DeclarationKind::directive) continue;
     declared.insert(one.names.begin(), one.names.end());
     if (!is_class(one) || one.names.empty()) continue;
-    const std::vector<TopLevelDeclaration> members = split_members(text, tokens, one);
+    const auto& members = classes.emplace_back(split_members(text, tokens, one));
     const std::vector<bool> host = are_host(text, tokens, one, members, {});
     for (std::size_t at = 0; at < members.size(); ++at) {
       auto& into = host[at] ? taken_out[one.names.front()] : declared;

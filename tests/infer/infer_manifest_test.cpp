@@ -66,7 +66,7 @@ TEST(InferManifest, ConditionsOfValuesThatChangeAreNotReadThroughTheirNames) {
   if (ok) b[i] = a[i];
 }
 )cuda");
-  EXPECT_EQ(inferred.length("b"), "unknown");
+  EXPECT_EQ(inferred.length("b"), "m + n");
 }
 
 TEST(InferManifest, SaysWhichConditionsMayBoundTheGrid) {
@@ -394,6 +394,17 @@ __global__ void f(const float* a, float* b, int p, int q, long s0, long s1) {
   EXPECT_EQ(three.argument("s1").value->text(), "1");
   EXPECT_EQ(three.argument("s0").value->text(), "q");
   EXPECT_EQ(three.length("a"), "p * q");
+  // Rows are numbered by a stride, too; what is the same for all threads is an offset.
+  const Inferred numbered = infer(R"cuda(
+__global__ void f(const float* a, float* b, int rows, int cols, int images, int step, int begin) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x, r = blockIdx.y, i = blockIdx.z;
+  if (c < cols && r < rows && i < images)
+    b[(i * step + r) * cols + c] = a[(i * rows + r) * cols + c + begin * cols];
+}
+)cuda");
+  EXPECT_EQ(numbered.argument("step").value->text(), "rows");
+  EXPECT_EQ(numbered.length("b"), "cols * images * rows");
+  EXPECT_TRUE(numbered.result.manifest.sizes.contains("begin"));
   // A stride that a condition asks about is a size.
   const Inferred asked = infer(R"cuda(
 __global__ void f(const float* a, float* b, int rows, int n) {
@@ -402,6 +413,29 @@ __global__ void f(const float* a, float* b, int rows, int n) {
 }
 )cuda");
   EXPECT_EQ(asked.result.manifest.sizes.at("n"), 4096);
+}
+
+// A name that gets one index after another, and pointers into the buffer.
+TEST(InferManifest, IndicesAreFollowedThroughNamesAndPointers) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void f(const float* a, float* b, int rows, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  int at;
+  float sum = 0.0f;
+  for (int r = 0; r < rows; ++r) {
+    at = r * n + i;
+    sum += a[at];
+  }
+  float* own = b + i;
+  for (int r = 0; r < rows; ++r) {
+    at = r * n;
+    own[at] = sum;
+  }
+}
+)cuda");
+  EXPECT_EQ(inferred.length("a"), "n * rows");
+  EXPECT_EQ(inferred.length("b"), "n * rows");
 }
 
 TEST(InferManifest, SizesOfOurOwnMakeNoGiantsOfLaunches) {

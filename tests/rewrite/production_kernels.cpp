@@ -146,6 +146,117 @@ args: {y: {dir: out, shape: [n]}, x: {dir: in, shape: [n]}}
 launch: {block: 128, grid: "cdiv(n, bx)"}
 tests: [{n: 1000, mode: 0}, {n: 257, mode: 2}, {n: 5, mode: 7}]
 )~"},
+      {"group_layer_norm", R"~(
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+__global__ void layer_norm(float* out, float* means, const float* in, int width) {
+  namespace cg = cooperative_groups;
+  auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+  __shared__ float sums[32], squares[32];
+  const int at = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+  float sum = 0.0f, square = 0.0f;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) {
+    const float x = in[blockIdx.x * width + i];
+    sum += x;
+    square += x * x;
+  }
+  float warp_sum = cg::reduce(warp, sum, cg::plus<float>{});
+  float warp_square = cg::reduce(warp, square, cg::plus<float>{});
+  sums[at] = warp_sum;
+  squares[at] = warp_square;
+  __syncthreads();
+  warp_sum = lane < warps ? sums[lane] : 0.0f;
+  warp_square = lane < warps ? squares[lane] : 0.0f;
+  float mean = cg::reduce(warp, warp_sum, cg::plus<float>{});
+  float variance = cg::reduce(warp, warp_square, cg::plus<float>{});
+  mean /= width;
+  variance = variance / width - mean * mean;
+  if (threadIdx.x == 0 && means != nullptr) means[blockIdx.x] = mean;
+  for (int i = threadIdx.x; i < width; i += blockDim.x)
+    out[blockIdx.x * width + i] = (in[blockIdx.x * width + i] - mean) * rsqrtf(variance + 1e-3f);
+})~",
+       R"~(
+sizes: {rows: 4096, width: 1024}
+args:
+  out: {dir: out, shape: [rows, width]}
+  means: {dir: out, shape: [rows]}
+  in: {dir: in, shape: [rows, width]}
+launch: {block: 128, grid: rows}
+tests: [{rows: 3, width: 300}, {rows: 2, width: 64}, {rows: 1, width: 129}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      {"packed_swish", R"~(
+#include <cuda_bf16.h>
+template <typename T> struct alignas(16) Pack {
+  Pack() = default;
+  __device__ explicit Pack(int4 bits) { memcpy(&values, &bits, sizeof(bits)); }
+  __device__ T& operator[](int i) { return values[i]; }
+  __device__ int4 bits() const {
+    int4 result;
+    memcpy(&result, &values, sizeof(values));
+    return result;
+  }
+  T values[16 / sizeof(T)];
+};
+template <typename T> __device__ Pack<T> load(const T* from) {
+  return Pack<T>{__ldcs(reinterpret_cast<const int4*>(from))};
+}
+template <typename T> __device__ void store(T* to, Pack<T> pack) {
+  *reinterpret_cast<int4*>(to) = pack.bits();
+}
+__global__ void swish(__nv_bfloat16* out, const __nv_bfloat16* in, int n) {
+  const int i = 8 * (blockIdx.x * blockDim.x + threadIdx.x);
+  if (i >= n) return;
+  Pack<__nv_bfloat16> result, pack = load(in + i);
+  for (int k = 0; k < 8; ++k) {
+    const float x = (float)pack[k];
+    result[k] = (__nv_bfloat16)(x / (1.0f + expf(-x)));
+  }
+  store(out + i, result);
+})~",
+       R"~(
+sizes: {n: 1048576}
+args: {out: {dir: out, shape: [n]}, in: {dir: in, shape: [n]}}
+launch: {block: 128, grid: "cdiv(n, 8 * bx)"}
+tests: [{n: 2040}, {n: 1024}, {n: 8}]
+)~"},
+      {"capped_permutation", R"~(
+__global__ void permuted(float* to, const float* from, int d0, int d1, int d2) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < d0 * d1 * d2; i += gridDim.x * blockDim.x) {
+    int rest = i;
+    const int k = rest % d2;
+    rest = (rest - k) / d2;
+    const int j = rest % d1;
+    rest = (rest - j) / d1;
+    to[(j * d0 + rest) * d2 + k] = from[i];
+  }
+})~",
+       R"~(
+sizes: {d0: 64, d1: 512, d2: 64}
+args: {to: {dir: out, shape: [d0 * d1 * d2]}, from: {dir: in, shape: [d0 * d1 * d2]}}
+launch: {block: 128, grid: "min(cdiv(d0 * d1 * d2, bx), 16)"}
+tests: [{d0: 3, d1: 5, d2: 100}, {d0: 8, d1: 9, d2: 100}, {d0: 1, d1: 1, d2: 1}]
+)~"},
+      {"dealt_rotation", R"~(
+__global__ void rotated(float* x, const float* angles, int half, int stride) {
+  const float* own = angles + blockIdx.x * half;
+  float* row = x + blockIdx.x * stride;
+  for (int i = threadIdx.x; i < half; i += blockDim.x) {
+    const float c = cosf(__ldg(own + i)), s = sinf(__ldg(own + i));
+    const float a = row[i], b = row[half + i];
+    row[i] = a * c - b * s;
+    row[half + i] = b * c + a * s;
+  }
+})~",
+       R"~(
+sizes: {rows: 8192, half: 64}
+args:
+  x: {dir: inout, shape: [rows, 2 * half]}
+  angles: {dir: in, shape: [rows, half]}
+  stride: 2 * half
+launch: {block: 128, grid: rows}
+tests: [{rows: 3, half: 300}, {rows: 2, half: 64}, {rows: 1, half: 1}]
+)~"},
   };
 }
 

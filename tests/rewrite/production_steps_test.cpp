@@ -36,6 +36,60 @@ TEST(BlockExchanges, ByShufflesAreRowsOfAThread) {
   expect_correct(*kernel, {rows("256", "4")});
 }
 
+TEST(BlockExchanges, OfTwoSumsAndAStoreThatIsAskedFor) {
+  const auto kernel = sample("group_layer_norm");
+  ASSERT_NE(kernel, nullptr);
+  const auto state = expect_correct(*kernel, {rows("64")});
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("if (means != nullptr)"), std::string::npos) << text;
+}
+
+TEST(Packs, AreTheElementsThatTheyHold) {
+  const auto kernel = sample("packed_swish");
+  ASSERT_NE(kernel, nullptr);
+  const auto state =
+      expect_correct(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}});
+  const std::string text = source::print(state.unit);
+  EXPECT_EQ(text.find("memcpy(&"), text.rfind("memcpy(&values")) << text;
+  EXPECT_NE(text.find("= in["), std::string::npos) << text;
+}
+
+// The index is no polynomial, but at a test size of five blocks each element has its own thread.
+TEST(GridStrideLoops, WhoseIterationsWereSeenApart) {
+  const auto kernel = sample("capped_permutation");
+  ASSERT_NE(kernel, nullptr);
+  expect_correct(*kernel, {{"thread_per_element", {}}});
+  const auto never = KernelCase::make(kernel->problem().source, R"~(
+sizes: {d0: 64, d1: 512, d2: 64}
+args: {to: {dir: out, shape: [d0 * d1 * d2]}, from: {dir: in, shape: [d0 * d1 * d2]}}
+launch: {block: 128, grid: 1}
+tests: [{d0: 3, d1: 5, d2: 100}]
+)~");
+  ASSERT_TRUE(never.ok()) << never.error().message;
+  expect_refusal(**never, {"thread_per_element", {}}, "no polynomial");
+}
+
+TEST(DealtLoops, RunInBlocksOfAnyExtent) {
+  const auto kernel = sample("dealt_rotation");
+  ASSERT_NE(kernel, nullptr);
+  expect_correct(*kernel, {{"block_size", {{"block", "64"}}}});
+  expect_correct(*kernel, {{"block_size", {{"block", "256"}}}});
+  const std::string manifest =
+      "sizes: {rows: 64, n: 300}\nargs: {y: {dir: out, shape: [rows, n]}}\n"
+      "launch: {block: 128, grid: rows}\ntests: [{rows: 2, n: 300}]\n";
+  const auto refusal = [&](const std::string& body) {
+    auto other = KernelCase::make("__global__ void f(float* y, int n) { " + body + " }", manifest);
+    EXPECT_TRUE(other.ok()) << other.error().message;
+    if (other) expect_refusal(**other, {"block_size", {{"block", "64"}}}, "not written in bx");
+  };
+  refusal("for (int i = threadIdx.x; i < n; i += blockDim.x) y[blockIdx.x * n + i] = threadIdx.x;");
+  refusal("for (int i = threadIdx.x; i < n; i += blockDim.x) y[blockIdx.x * n + i] = blockDim.x;");
+  refusal("float last = 0; for (int i = threadIdx.x; i < n; i += blockDim.x) "
+          "{ y[blockIdx.x * n + i] = last; last = i; }");
+  refusal("float last[1] = {0}; for (int i = threadIdx.x; i < n; i += blockDim.x) "
+          "{ y[blockIdx.x * n + i] = last[0]; last[0] = i; }");
+}
+
 TEST(BlockExchanges, OfLibrariesAreRowsOfAThread) {
   const auto groups = sample("group_row_maximum");
   ASSERT_NE(groups, nullptr);

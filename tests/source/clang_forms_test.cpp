@@ -398,6 +398,103 @@ TEST(ClangForms, CooperativeGroupsAreIndicesShufflesAndBarriers) {
   EXPECT_NE(tile.find("__syncwarp(0xffffffffu);"), std::string::npos) << tile;
 }
 
+TEST(ClangForms, EveryGroupSumHasItsOwnName) {
+  const std::string text = opened_body(
+      "auto warp = cg::tiled_partition<32>(cg::this_thread_block()); "
+      "float x = cg::reduce(warp, b[0], cg::plus<float>{}); "
+      "float y = cg::reduce(warp, b[1], cg::plus<float>{}); a[0] = x + y;",
+      "#include <cooperative_groups.h>\n#include <cooperative_groups/reduce.h>\n"
+      "namespace cg = cooperative_groups;\n");
+  EXPECT_NE(text.find("float total = b[0];"), std::string::npos) << text;
+  EXPECT_NE(text.find("float total_2 = b[1];"), std::string::npos) << text;
+}
+
+TEST(ClangForms, WhatConstantsDecideIsDecided) {
+  const std::string constants =
+      "constexpr bool kOn = true, kOff = false;\nconstexpr int kWidth = 4;\n"
+      "__device__ float at(const float* p, int i) { return p[i]; }\n";
+  EXPECT_EQ(opened_body("if (kOff) a[0] = 1.0f; if constexpr (kOff) a[1] = 1.0f; "
+                        "if (kWidth == 4) a[2] = 1.0f; else a[3] = 2.0f;",
+                        constants),
+            "{\n  a[2] = 1.0f;\n}\n");
+  EXPECT_EQ(opened_body("if (kOff && n > 2) a[0] = 1.0f; if (kOn && n > 3) a[1] = at(b, 1); "
+                        "if (n > 4 || kOff) a[2] = kOn ? b[0] : at(b, 2);",
+                        constants),
+            "if (n > 3) {\n  const float at_result = b[1];\n  a[1] = at_result;\n}\n"
+            "if (n > 4) {\n  a[2] = b[0];\n}\n");
+  // What is asked may do something, and is no constant then.
+  EXPECT_NE(opened_body("int k = 0; if (k++ > 0 && kOff) a[0] = 1.0f; a[k] = at(b, k);", constants)
+                .find("++k"),
+            std::string::npos);
+}
+
+TEST(ClangForms, AssertionsAreLeftOutWhereCallsAreOpened) {
+  EXPECT_EQ(opened_body("assert(n % 4 == 0); a[0] = b[0];", "#include <cassert>\n"),
+            "a[0] = b[0];\n");
+}
+
+TEST(ClangForms, PairsOfHalfGoThroughFunctions) {
+  const std::string functor =
+      "#include <cuda_fp16.h>\n"
+      "template <typename T> struct Square { static __device__ T apply(const T& v) { return v * v; "
+      "} };\n"
+      "template <template <typename> class Op> __device__ half2 both(half2 v) { return "
+      "Op<half2>::apply(v); }\n";
+  const std::string text = opened_body(
+      "half2 v = __float2half2_rn(b[0]); v = Square<half2>::apply(v); v = both<Square>(v); "
+      "const half2 w = static_cast<half2>(v); a[0] = __low2float(w);",
+      functor);
+  EXPECT_EQ(text.find("apply"), std::string::npos) << text;
+  EXPECT_EQ(text.find("both"), std::string::npos) << text;
+}
+
+// A constant reference to what the function does not change is its value.
+TEST(ClangForms, ReferencesOfFunctionsThatOnlyReadAreValues) {
+  EXPECT_EQ(opened_body("float v = b[0]; v = cube(v); a[0] = v;",
+                        "__device__ float cube(const float& x) { const float y = x * x; return x * "
+                        "y; }\nstruct Cube { static __device__ float of(const float& x) { return "
+                        "cube(x); } };\n"),
+            "");
+  const std::string text =
+      opened_body("float v = b[0]; v = Cube::of(v); a[0] = v;",
+                  "struct Cube { static __device__ float of(const float& x) { const float y = x * "
+                  "x; return x * y; } };\n");
+  EXPECT_NE(text.find("const float x = v;"), std::string::npos) << text;
+}
+
+TEST(ClangForms, TemplatesKeepTheArgumentsThatAreSaid) {
+  const std::string text = opened_body(
+      "using small = signed char; a[0] = kept<small>(b[0]); At at; a[1] = at.of(b[1]);",
+      "template <typename T, typename U> __device__ T kept(U v) { float r; asm(\"mov.f32 %0, %1;\" "
+      ": \"=f\"(r) : \"f\"(v)); return (T)r; }\n"
+      "struct At { __device__ float of(float x) { return kept<int>(x); } };\n");
+  EXPECT_NE(text.find("a[0] = kept<signed char>(b[0]);"), std::string::npos) << text;
+  EXPECT_NE(text.find("kept<int>("), std::string::npos) << text;
+}
+
+TEST(ClangForms, DynamicSharedMemoryOfAFunctionIsTheKernels) {
+  const std::string access =
+      "template <typename T> struct Shared { __device__ T* pointer() { extern __shared__ float "
+      "words[]; return (T*)words; } };\n";
+  const std::string text = opened_body(
+      "Shared<float> all; float* p = all.pointer(); p[threadIdx.x] = b[n]; __syncthreads(); a[0] = "
+      "p[0];",
+      access);
+  EXPECT_NE(text.find("extern __shared__ float words[];"), std::string::npos) << text;
+  // The same memory under two names.
+  EXPECT_EQ(opened_body("extern __shared__ float own[]; own[0] = b[0]; Shared<float> all; "
+                        "a[0] = all.pointer()[0];",
+                        access),
+            "");
+}
+
+TEST(ClangForms, TheCompilersVersionIsTheToolkits) {
+  EXPECT_NE(body_of_kernel("\n#if __CUDACC_VER_MAJOR__ >= 12 && CUDART_VERSION >= 12000\na[0] = "
+                           "1.0f;\n#endif\n")
+                .find("a[0]"),
+            std::string::npos);
+}
+
 TEST(ClangForms, CallsThatCannotBeOpenedStay) {
   const std::string put =
       "__device__ float put(float& x) { x = x + threadIdx.x; return x; }\n"

@@ -162,6 +162,55 @@ TEST(Extract, LeavesOutMembersThatNeedMembersOfTheHost) {
     EXPECT_NE(code->text.find(kept), std::string::npos) << kept << " in " << code->text;
 }
 
+// Through macros, too: what they lead to is no longer there.
+TEST(Extract, LeavesOutMembersThatMacrosLeadToTheHost) {
+  const auto code = extract(R"cuda(
+#include <cstdio>
+struct Logger {
+  static Logger& get() { thread_local Logger instance; return instance; }
+  int level() const { return 0; }
+};
+inline void fail_with(const char* text) { throw text; }
+#define LOG(text) do { if (Logger::get().level() > 0) printf(text); } while (0)
+#define LOG_TWICE(text) LOG(text); LOG(text)
+#define CHECK(condition) if (!(condition)) fail_with(#condition)
+struct Tensor {
+  float* data;
+  int size() const { return 4; }
+  template <typename T> T* pointer() const { LOG_TWICE("pointer"); return (T*)data; }
+  float first() const { CHECK(data != nullptr); return data[0]; }
+  void save(FILE* file) const;
+  __device__ float at(int i) const { return data[i]; }
+};
+__global__ void copy(float* to, Tensor from) { to[threadIdx.x] = from.at(threadIdx.x); }
+int main() { Tensor t; LOG("begin"); copy<<<1, t.size()>>>(nullptr, t); }
+)cuda");
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  for (const char* gone : {"pointer()", "first()", "FILE"})
+    EXPECT_EQ(code->text.find(gone), std::string::npos) << gone << " in " << code->text;
+  EXPECT_NE(code->text.find("float at(int i)"), std::string::npos) << code->text;
+  EXPECT_NE(code->text.find("int size() const"), std::string::npos) << code->text;
+}
+
+TEST(Extract, TemplatesTakeFunctionsAndTemplates) {
+  const std::string source = R"cuda(
+__device__ float twice(const float& x) { return 2.0f * x; }
+template <typename T> struct Square { static __device__ T of(T x) { return x * x; } };
+template <typename T, float (*F)(const float&), template <typename> class G>
+__global__ void apply(T* x) { x[threadIdx.x] = G<T>::of(F(x[threadIdx.x])); }
+)cuda";
+  const auto code = extract(source, {"apply<float, twice, Square>"});
+  ASSERT_TRUE(code.ok()) << code.error().message;
+  EXPECT_NE(code->text.find("constexpr float(*F)(const float&) = twice;"), std::string::npos)
+      << code->text;
+  EXPECT_NE(code->text.find("using G = Square<Arguments...>;"), std::string::npos) << code->text;
+  const auto unsaid = extract(source, {"apply"});
+  ASSERT_FALSE(unsaid.ok());
+  EXPECT_NE(unsaid.error().message.find("nothing says which function its parameter 'F' is"),
+            std::string::npos)
+      << unsaid.error().message;
+}
+
 TEST(Extract, KeepsTypesByTheirEnumerators) {
   const auto code = extract(
       "typedef enum Kind { kPlain, kScaled = 3, kLast } Kind;\n"

@@ -22,6 +22,7 @@
 #include "rewrite/forms/straight_values.h"
 #include "rewrite/forms/sunk_loads.h"
 #include "rewrite/forms/table_values.h"
+#include "rewrite/forms/unused_names.h"
 #include "rewrite/forms/webs.h"
 #include "source/visitor.h"
 
@@ -82,6 +83,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   PlainForm result{kernel};
   if (holds_opaque(kernel.body)) return result;
   if (licence.distinct_buffers) result.kernel.body = with_plain_loads(kernel);
+  result.kernel.body = without_unused_names(result.kernel);
   result.kernel.body = with_packs_as_elements(result.kernel);
   result.kernel.body = with_atomic_elements(result.kernel);
   result.kernel.body = without_moved_parameters(result.kernel);

@@ -154,6 +154,16 @@ __global__ void k(c10::Half* h, at::BFloat16* b, int n, torch::PackedTensorAcces
 }
 )cuda";
 
+// Code asks for the version, and takes another path, or ends with #error, where it finds none.
+TEST(Compiler, ToolkitsVersionIsThere) {
+  const auto kernel = compile(request_for(R"cuda(
+#if !defined(CUDART_VERSION) || CUDART_VERSION < 12000 || CUDA_VERSION != CUDART_VERSION
+#error no version
+#endif
+__global__ void f(int* a) { a[0] = CUDART_VERSION; })cuda"));
+  EXPECT_TRUE(kernel.ok()) << kernel.error().message;
+}
+
 TEST(Compiler, PytorchsTypesHaveStandIns) {
   const auto kernel = compile(request_for(kOfPytorch));
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
