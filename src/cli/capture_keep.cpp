@@ -101,8 +101,8 @@ int capture_keep(const Program& program, const KeepRequest& request, const std::
     const auto next = std::ranges::find_if(
         kept->folders, [](const auto& folder) { return !folder.kernel.source.empty(); });
     if (next != kept->folders.end()) {
-      text += fmt::format("next: regraph-search {} --device {}\n", next->path.string(),
-                          request.device);
+      text +=
+          fmt::format("next: regraph-search {} --device {}\n", next->path.string(), request.device);
     }
     say(text);
   }

@@ -93,9 +93,8 @@ std::optional<IntegerExpression> size_expression(const source::Kernel& kernel,
   auto size = IntegerExpression::parse(source::print(expr));
   if (!size.ok()) return std::nullopt;
   for (const std::string& name : size->symbols()) {
-    const bool parameter = std::ranges::any_of(kernel.parameters, [&](const auto& each) {
-      return each.name == name && !each.is_pointer;
-    });
+    const bool parameter = std::ranges::any_of(
+        kernel.parameters, [&](const auto& each) { return each.name == name && !each.is_pointer; });
     if (!parameter) return std::nullopt;
   }
   // Borders, ranks and filters are compared with small numbers.
@@ -126,7 +125,8 @@ std::optional<LikelyExtent> likely_extent(const source::Kernel& kernel, std::siz
       return;
     auto extent = size_expression(kernel, size);
     if (extent && threads > 1 && rewrite::is_varying(compared, thread, by_thread)) {
-      auto covered = IntegerExpression::parse(fmt::format("cdiv({}, b{})", extent->text(), thread.back()));
+      auto covered =
+          IntegerExpression::parse(fmt::format("cdiv({}, b{})", extent->text(), thread.back()));
       if (!covered.ok()) return;
       extent = *std::move(covered);
     }

@@ -402,9 +402,8 @@ class Inferrer {
       if (given || !said.shape || said.shape->size() != 1) continue;
       const auto length = said.shape->front().evaluate(sizes);
       if (!length || *length > 0) continue;
-      result_.unknown.emplace_back(
-          name, fmt::format("its indices make it {}, which is {}", said.shape->front().text(),
-                            *length));
+      result_.unknown.emplace_back(name, fmt::format("its indices make it {}, which is {}",
+                                                     said.shape->front().text(), *length));
       said.shape.reset();
       lengths_are_indices_ = false;
     }

@@ -434,8 +434,7 @@ class Joiner {
 }  // namespace
 
 BufferInit default_integer_init(ScalarType type) {
-  return {BufferInit::Kind::integers, 0.0,
-          type == ScalarType::boolean ? 1.0 : kMostDefaultInteger};
+  return {BufferInit::Kind::integers, 0.0, type == ScalarType::boolean ? 1.0 : kMostDefaultInteger};
 }
 
 Result<Problem> make_problem(const Manifest& manifest, const KernelSignature& signature,

@@ -131,7 +131,8 @@ std::vector<std::byte> usual_record(const Parameter& parameter) {
     double value = is_floating(field.type) ? kNumberOfStructure : kIntegerOfStructure;
     if (field.type == ScalarType::boolean) value = 1.0;
     for (std::int64_t i = 0; i < field.components; ++i) {
-      const std::size_t at = static_cast<std::size_t>(field.byte) + static_cast<std::size_t>(i) * size;
+      const std::size_t at =
+          static_cast<std::size_t>(field.byte) + static_cast<std::size_t>(i) * size;
       if (at + size <= record.size()) verify::store_element(field.type, value, record.data() + at);
     }
   }
@@ -272,8 +273,7 @@ class Observation {
 
   // Lengths that no expression gives, as numbers; with the expressions of `seen` that hold whatever
   // buffers hold.
-  Result<ObservedLengths> measured(const Manifest& draft,
-                                          const Result<ObservedLengths>& seen) {
+  Result<ObservedLengths> measured(const Manifest& draft, const Result<ObservedLengths>& seen) {
     ObservationHints hints = hints_;
     hints.measured = true;
     std::map<std::string, ObservedBuffer> kept;

@@ -25,8 +25,8 @@ std::string cupti_path() {
   return candidates.empty() ? "libcupti.so" : candidates.back().string();
 }
 
-// PyTorch cuts its tensors out of large allocations, unless told otherwise: then each has one of its
-// own, as long as it is, and two tensors do not look as if they overlapped.
+// PyTorch cuts its tensors out of large allocations, unless told otherwise: then each has one of
+// its own, as long as it is, and two tensors do not look as if they overlapped.
 constexpr const char* kUncachedPytorch = "PYTORCH_NO_CUDA_MEMORY_CACHING";
 
 }  // namespace

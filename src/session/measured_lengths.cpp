@@ -94,9 +94,8 @@ class Measurement {
         if (!first_error) first_error = row.error();
         continue;
       }
-      const bool known = std::any_of(rows_.begin() + 1, rows_.end(), [&](const Row& one) {
-        return one.sizes == row->sizes;
-      });
+      const bool known = std::any_of(rows_.begin() + 1, rows_.end(),
+                                     [&](const Row& one) { return one.sizes == row->sizes; });
       if (!known) rows_.push_back(std::move(*row));
     }
     if (rows_.size() == 1 && first_error) return *std::move(first_error);
@@ -146,7 +145,8 @@ class Measurement {
     double elements = 0.0;
     for (const auto& [name, said] : draft_.arguments) {
       double one = said.shape ? 1.0 : 0.0;
-      for (const IntegerExpression& extent : said.shape.value_or(std::vector<IntegerExpression>())) {
+      for (const IntegerExpression& extent :
+           said.shape.value_or(std::vector<IntegerExpression>())) {
         const auto value = extent.evaluate(sizes);
         one *= value.ok() ? static_cast<double>(*value) : 0.0;
       }

@@ -119,8 +119,8 @@ class Observer {
     }
     const bool shares = hints_.shared_bytes_wanted && launch_->has_dynamic_shared_memory();
     if (shares) launch_->take_all_shared_memory();
-    Status status = measure_lengths(*launch_, compiled_, signature_, draft_, request, cancellation_,
-                                    result_);
+    Status status =
+        measure_lengths(*launch_, compiled_, signature_, draft_, request, cancellation_, result_);
     if (!status.ok()) return status.error();
     if (!shares) return std::move(result_);
     std::vector<Symbols> all = result_.chosen->tests;

@@ -1,10 +1,10 @@
-#include "kernel/derived_tests.h"
 #include "session/opened_problem.h"
 
 #include "base/deadline.h"
 #include "eval/compile/same_code.h"
 #include "eval/verify/conditioning.h"
 #include "infer/size_quotients.h"
+#include "kernel/derived_tests.h"
 #include "session/fit_sizes.h"
 #include "session/infer_problem.h"
 #include "session/observed_lengths.h"
@@ -335,8 +335,7 @@ class ProblemOpener {
     const auto compiled = toolchain_.compiler->compile(request, cancellation_);
     if (compiled) return;
     unit_->opened = nullptr;
-    unit_->not_opened =
-        "its calls, written out, do not compile (" + compiled.error().message + ")";
+    unit_->not_opened = "its calls, written out, do not compile (" + compiled.error().message + ")";
   }
 
   // Reads the kernel once more without taking anything apart, so that one unusual statement is
@@ -442,8 +441,8 @@ class ProblemOpener {
     }
     if (!obstacle.unwritten_output) return false;
     Argument& argument = problem.arguments[*obstacle.unwritten_output];
-    const auto outputs = std::ranges::count_if(
-        problem.arguments, [](const Argument& one) { return one.is_output(); });
+    const auto outputs = std::ranges::count_if(problem.arguments,
+                                               [](const Argument& one) { return one.is_output(); });
     if (!may_redirect(argument) || outputs < 2) return false;
     argument.direction = Direction::in;
     problem.notes.push_back(fmt::format(

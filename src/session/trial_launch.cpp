@@ -167,7 +167,8 @@ Result<TrialLaunch::Setup> TrialLaunch::set_up(const Symbols& symbols,
         std::max(arguments.parameters.size(), layout.offset + layout.bytes));
     std::byte* const place = arguments.parameters.data() + layout.offset;
     if (parameter.is_pointer) {
-      if (Status status = add_buffer(i, symbols, contents, setup); !status.ok()) return status.error();
+      if (Status status = add_buffer(i, symbols, contents, setup); !status.ok())
+        return status.error();
       std::memcpy(place, &setup.addresses[i], sizeof setup.addresses[i]);
     } else if (parameter.record_bytes > 0) {
       structures[parameter.name] = layout.offset;
@@ -184,7 +185,8 @@ Result<TrialLaunch::Setup> TrialLaunch::set_up(const Symbols& symbols,
     if (structure == structures.end()) continue;
     const std::size_t at = structure->second + static_cast<std::size_t>(parameter.inside_byte);
     if (at + sizeof setup.addresses[i] > arguments.parameters.size()) continue;
-    if (Status status = add_buffer(i, symbols, contents, setup); !status.ok()) return status.error();
+    if (Status status = add_buffer(i, symbols, contents, setup); !status.ok())
+      return status.error();
     std::memcpy(arguments.parameters.data() + at, &setup.addresses[i], sizeof setup.addresses[i]);
   }
   return setup;
@@ -198,8 +200,9 @@ Status TrialLaunch::add_buffer(std::size_t index, const Symbols& symbols,
   const bool floating = is_floating(parameter.type);
   TrialContent content{floating ? contents.floats : contents.integers, 0};
   if (const auto own = contents.of.find(index); own != contents.of.end()) content = own->second;
-  const auto pattern = contents.drawn ? drawn_pattern(parameter, said, symbols, *contents.drawn, index)
-                                      : pattern_of(parameter.type, content.first);
+  const auto pattern = contents.drawn
+                           ? drawn_pattern(parameter, said, symbols, *contents.drawn, index)
+                           : pattern_of(parameter.type, content.first);
   auto address = setup.memory.allocate_pattern(parameter.name, kTrialBufferBytes,
                                                ptx::BufferAccess::read_write, pattern);
   if (!address.ok()) return address.error();

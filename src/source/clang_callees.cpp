@@ -242,7 +242,8 @@ void CalleeEffects::look_at_call(const clang::CallExpr& call, Deeds& deeds) {
 
 void CalleeEffects::look_at(const clang::Stmt* node, Deeds& deeds) {
   if (node == nullptr || deeds.anything) return;
-  if (const auto* expr = dyn_cast<clang::Expr>(node); expr != nullptr && is_assertion(*expr)) return;
+  if (const auto* expr = dyn_cast<clang::Expr>(node); expr != nullptr && is_assertion(*expr))
+    return;
   const auto* assembler = dyn_cast<clang::AsmStmt>(node);
   if ((assembler != nullptr && !is_pure_assembler(*assembler)) || isa<clang::LambdaExpr>(node) ||
       isa<clang::CXXNewExpr>(node) || isa<clang::CXXDeleteExpr>(node) ||

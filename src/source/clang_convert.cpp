@@ -1,8 +1,8 @@
-#include "source/clang_signature.h"
 #include "source/clang_convert.h"
 
 #include "source/analysis.h"
 #include "source/clang_expressions.h"
+#include "source/clang_signature.h"
 #include "source/clang_statements.h"
 #include "source/walk.h"
 

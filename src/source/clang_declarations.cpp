@@ -224,8 +224,7 @@ StmtPtr StatementConverter::convert_value(const clang::VarDecl* declaration, cla
       take_calls(init, &block);
       value = has_effects(*init) ? nullptr : expressions_.convert_list(init);
       if (!value) {
-        value = std::make_shared<OpaqueExpression>(expressions_.text_of(init),
-                                                   std::nullopt);
+        value = std::make_shared<OpaqueExpression>(expressions_.text_of(init), std::nullopt);
       }
     } else if (!is_default) {
       const auto* chain = takes_apart_ ? chain_of(init) : nullptr;

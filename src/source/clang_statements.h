@@ -177,7 +177,7 @@ class StatementConverter final : private BodyConverter {
   bool knows_by_index_ = false;  // places that references lead to
   CallInliner inliner_;
   const clang::VarDecl* dynamic_shared_ = nullptr;
-  bool left_out_ = false;  // assertions, and branches that are never taken
+  bool left_out_ = false;                        // assertions, and branches that are never taken
   Block shared_;                                 // of functions that were taken
   std::set<const clang::ValueDecl*> changing_;   // (clang_control.h)
   std::set<const clang::LabelDecl*> ends_;       // labels that nothing follows

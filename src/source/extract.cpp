@@ -68,8 +68,8 @@ class Extractor {
                                             kernel_definitions(), namespaces_);
     for (std::size_t i = 0; i < declarations_.size(); ++i)
       keep_[i] = keep_[i] && !own.moved[i];
-    const auto in_front = forward_declarations(source_, tokens_, declarations_, keep_,
-                                               request_.undefined, bindings_);
+    const auto in_front =
+        forward_declarations(source_, tokens_, declarations_, keep_, request_.undefined, bindings_);
     for (std::string& note :
          prelude_notes(source_, tokens_, declarations_, keep_, request_.file_name))
       code_.notes.push_back(std::move(note));

@@ -13,8 +13,8 @@ namespace regraph::source {
 
 // For each of `names` that a kept function, class or union further down defines: its declaration,
 // by the index of the first kept declaration that mentions it, in front of which it belongs.
-// `bindings`: kernel templates that are written as plain functions, which are not declared, and what
-// binds their parameters in front of them. Nothing for what stands in another namespace.
+// `bindings`: kernel templates that are written as plain functions, which are not declared, and
+// what binds their parameters in front of them. Nothing for what stands in another namespace.
 [[nodiscard]] std::map<std::size_t, std::string> forward_declarations(
     std::string_view text, const std::vector<Token>& tokens,
     const std::vector<TopLevelDeclaration>& declarations, const std::vector<bool>& kept,

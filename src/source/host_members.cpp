@@ -20,7 +20,7 @@ constexpr auto kHostTypes = std::to_array<std::string_view>(
      "thread",   "to_string",  "unique_ptr",    "unordered_map", "vector"});
 
 bool is_of_the_host(std::string_view text, const std::vector<Token>& tokens,
-                     const TopLevelDeclaration& member) {
+                    const TopLevelDeclaration& member) {
   for (std::size_t token = member.first + 2; token < member.last; ++token) {
     if (tokens[token].in(text) == "thread_local" || tokens[token].in(text) == "FILE") return true;
     if (tokens[token - 1].in(text) != "::" || tokens[token - 2].in(text) != "std") continue;
@@ -94,7 +94,8 @@ std::set<std::string_view> macros_of(
     const std::string_view rest = token.in(text).substr(token.in(text).find("define") + 6);
     const std::vector<Token> words = tokenize(rest);
     const auto names = [&](const std::set<std::string_view>& wanted) {
-      return std::ranges::any_of(words, [&](const Token& one) { return wanted.contains(one.in(rest)); });
+      return std::ranges::any_of(words,
+                                 [&](const Token& one) { return wanted.contains(one.in(rest)); });
     };
     for (const auto& [name, members] : taken_out) {
       if (names({name}) && names(members)) macros.insert(words.front().in(rest));

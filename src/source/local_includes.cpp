@@ -22,7 +22,7 @@ constexpr int kDeepestInclude = 32;
 // "cub/cub.cuh" of "3rdparty/cub/cub.cuh"; empty for headers that are none of cub's.
 std::string header_of_cub(const std::string& header) {
   const std::size_t slash = header.rfind("/cub/");
-  const std::string own = header.starts_with("cub/") ? header
+  const std::string own = header.starts_with("cub/")   ? header
                           : slash == std::string::npos ? ""
                                                        : header.substr(slash + 1);
   const bool is_known = own == "cub/cub.cuh" || own.starts_with("cub/block/") ||

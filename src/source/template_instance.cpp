@@ -444,8 +444,8 @@ Result<TemplateInstance> instantiate_template(std::string_view text,
     if (parameter.type == "typename") {
       instance.bindings += fmt::format("using {} = {}; ", parameter.name, value);
     } else if (parameter.type == "template") {
-      instance.bindings += fmt::format("template <typename... Arguments> using {} = {}<Arguments...>; ",
-                                       parameter.name, value);
+      instance.bindings += fmt::format(
+          "template <typename... Arguments> using {} = {}<Arguments...>; ", parameter.name, value);
     } else if (parameter.is_function) {
       instance.bindings += fmt::format("constexpr {} = {}; ", parameter.type, value);
     } else {

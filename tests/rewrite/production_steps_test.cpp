@@ -84,10 +84,12 @@ TEST(DealtLoops, RunInBlocksOfAnyExtent) {
   };
   refusal("for (int i = threadIdx.x; i < n; i += blockDim.x) y[blockIdx.x * n + i] = threadIdx.x;");
   refusal("for (int i = threadIdx.x; i < n; i += blockDim.x) y[blockIdx.x * n + i] = blockDim.x;");
-  refusal("float last = 0; for (int i = threadIdx.x; i < n; i += blockDim.x) "
-          "{ y[blockIdx.x * n + i] = last; last = i; }");
-  refusal("float last[1] = {0}; for (int i = threadIdx.x; i < n; i += blockDim.x) "
-          "{ y[blockIdx.x * n + i] = last[0]; last[0] = i; }");
+  refusal(
+      "float last = 0; for (int i = threadIdx.x; i < n; i += blockDim.x) "
+      "{ y[blockIdx.x * n + i] = last; last = i; }");
+  refusal(
+      "float last[1] = {0}; for (int i = threadIdx.x; i < n; i += blockDim.x) "
+      "{ y[blockIdx.x * n + i] = last[0]; last[0] = i; }");
 }
 
 TEST(BlockExchanges, OfLibrariesAreRowsOfAThread) {

@@ -1,6 +1,5 @@
 // What was made up for a problem, and is given up where the original shows that it was wrong.
 #include "session/opened_problem.h"
-
 #include "session/opened_session.h"
 
 #include <gtest/gtest.h>
@@ -48,9 +47,9 @@ TEST_F(OwnChoices, TestSizesAtWhichTheOriginalHasNoResultAreLeftOut) {
 }
 
 TEST_F(OwnChoices, TestSizesOfTheUsersStay) {
-  const auto session =
-      open(kRowsOfBlocks, "sizes: {n: 4096}\nargs: {x: {shape: [n]}, y: {shape: [n]}}\n"
-                          "tests: [{n: 128}, {n: 70}]\n");
+  const auto session = open(kRowsOfBlocks,
+                            "sizes: {n: 4096}\nargs: {x: {shape: [n]}, y: {shape: [n]}}\n"
+                            "tests: [{n: 128}, {n: 70}]\n");
   ASSERT_FALSE(session);
   EXPECT_NE(session.error().message.find("data race"), std::string::npos)
       << session.error().message;
@@ -80,8 +79,9 @@ TEST_F(OwnChoices, StructuresHoldNumbersThatAreSaid) {
       "  y[i] = x[i % shape.width] * shape.scale + (shape.shifted ? 1.0f : 0.0f);\n}\n";
   const auto session = open(kernel);
   ASSERT_TRUE(session) << session.error().message;
-  EXPECT_TRUE(has_note(**session, "the structure 'shape' holds: its integers are 64, other numbers "
-                                  "1.5"));
+  EXPECT_TRUE(has_note(**session,
+                       "the structure 'shape' holds: its integers are 64, other numbers "
+                       "1.5"));
   EXPECT_EQ(argument(**session, "shape").record.size(), 12U);
   const auto elements = argument(**session, "x").shape.front().evaluate({{"n", 100}});
   ASSERT_TRUE(elements.ok());

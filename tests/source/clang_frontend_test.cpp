@@ -350,9 +350,9 @@ TEST(ClangFrontEnd, OpensNoFilesOfOthers) {
 
 TEST(ClangFrontEnd, RefusesVariablesThatKeepState) {
   const char* kernel = "__global__ void f(float* a) { a[0] = w[threadIdx.x]; }\n";
-  const auto state =
-      parse("__device__ float w[4] = {1, 2, 3, 4};\n"
-            "__global__ void f(float* a) { a[0] = w[threadIdx.x]; w[0] = 2; }\n");
+  const auto state = parse(
+      "__device__ float w[4] = {1, 2, 3, 4};\n"
+      "__global__ void f(float* a) { a[0] = w[threadIdx.x]; w[0] = 2; }\n");
   ASSERT_FALSE(state.ok());
   EXPECT_NE(state.error().message.find("state"), std::string::npos) << state.error().message;
   EXPECT_TRUE(parse(std::string("__device__ float w[4] = {1, 2, 3, 4};\n") + kernel).ok());

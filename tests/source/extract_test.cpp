@@ -234,14 +234,16 @@ TEST(Extract, TakesTheUsualInstanceOfATemplateWhereNothingSaysOne) {
       "template <typename T, typename index_t, int BLOCK_THREADS, int VEC, bool kCausal, Mode M>\n"
       "__global__ void k(T* a) { a[BLOCK_THREADS] = T(VEC); }\n");
   ASSERT_TRUE(code.ok()) << code.error().message;
-  EXPECT_NE(code->text.find("using T = float; using index_t = int; constexpr int BLOCK_THREADS = 256; "
-                            "constexpr int VEC = 4; constexpr bool kCausal = false; "
-                            "constexpr Mode M = static_cast<Mode>(0);"),
-            std::string::npos)
+  EXPECT_NE(
+      code->text.find("using T = float; using index_t = int; constexpr int BLOCK_THREADS = 256; "
+                      "constexpr int VEC = 4; constexpr bool kCausal = false; "
+                      "constexpr Mode M = static_cast<Mode>(0);"),
+      std::string::npos)
       << code->text;
   const bool said = std::ranges::any_of(code->notes, [](const std::string& note) {
-    return note.find("nothing says what instance is used, so that 'T' is float, 'index_t' is int, "
-                     "'BLOCK_THREADS' is 256") != std::string::npos;
+    return note.find(
+               "nothing says what instance is used, so that 'T' is float, 'index_t' is int, "
+               "'BLOCK_THREADS' is 256") != std::string::npos;
   });
   EXPECT_TRUE(said);
 }

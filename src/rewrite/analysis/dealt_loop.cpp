@@ -208,8 +208,8 @@ class DealtLoopsOnly {
       const auto* base = target ? source::base_variable(*target) : nullptr;
       if (base == nullptr || own.contains(base->name)) return;
       const source::Variable* local = analysis_.local(base->name);
-      const bool in_memory = source::is<source::Subscript>(target) &&
-                             (local == nullptr || local->is_pointer);
+      const bool in_memory =
+          source::is<source::Subscript>(target) && (local == nullptr || local->is_pointer);
       result = result || !in_memory;
     });
     return result;

@@ -28,9 +28,9 @@ struct DealtLoop {
                                                   const source::Analysis& analysis,
                                                   const BlockRow& row);
 
-// Whether the threads of a block ask for their place in it, and for how many they are, only to share
-// out such loops by blockDim.x, and for what the first thread does alone. Then a block of any extent
-// does the same: no thread keeps a value from one of its iterations to the next.
+// Whether the threads of a block ask for their place in it, and for how many they are, only to
+// share out such loops by blockDim.x, and for what the first thread does alone. Then a block of any
+// extent does the same: no thread keeps a value from one of its iterations to the next.
 [[nodiscard]] bool only_deals_loops(const source::Block& body, const source::Analysis& analysis,
                                     const BlockRow& row);
 

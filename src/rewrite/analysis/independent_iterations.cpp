@@ -192,8 +192,7 @@ std::optional<std::string> meeting(const std::string& buffer, const std::vector<
 Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
                                                 const source::CountedLoop& counted,
                                                 const Analysis& analysis,
-                                                const IterationOverlap& overlap,
-                                                bool seen_apart) {
+                                                const IterationOverlap& overlap, bool seen_apart) {
   EffectScan scan(analysis, source::declared_names(loop.body));
   scan.go(loop.body);
   if (scan.obstacle) return refuse(line_named(loop) + *scan.obstacle);

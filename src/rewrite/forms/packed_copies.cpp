@@ -44,7 +44,7 @@ struct Elements {
 // One end of a copy: a variable as it is, or what lies at an index of a pointer.
 struct End {
   std::string name;
-  ExprPtr index;      // of a pointer's elements, the first; null: all of a variable
+  ExprPtr index;  // of a pointer's elements, the first; null: all of a variable
   bool is_view = false;
 };
 
@@ -56,8 +56,8 @@ struct BitCopy {
 };
 
 std::int64_t bytes_of_vector(const std::string& type) {
-  const auto view = source::view_of(
-      Subscript(source::cast(type + " *", source::variable("x")), source::integer(0), std::nullopt));
+  const auto view = source::view_of(Subscript(source::cast(type + " *", source::variable("x")),
+                                              source::integer(0), std::nullopt));
   return view && view->width > 1
              ? view->width * static_cast<std::int64_t>(size_in_bytes(view->scalar))
              : 0;
@@ -100,15 +100,17 @@ class PackFinder {
   [[nodiscard]] std::optional<BitCopy> bit_copy(const Stmt& stmt) const {
     std::optional<BitCopy> copy;
     if (const auto* declared = as<Declaration>(stmt)) {
-      if (declared->value) copy = plain_copy(End{declared->variable.name, nullptr, false}, declared->value);
+      if (declared->value)
+        copy = plain_copy(End{declared->variable.name, nullptr, false}, declared->value);
     } else if (const auto* assigned = as<Assignment>(stmt)) {
-      const auto to = assigned->op == AssignmentOperator::assign ? end_of(assigned->target)
-                                                                 : std::nullopt;
+      const auto to =
+          assigned->op == AssignmentOperator::assign ? end_of(assigned->target) : std::nullopt;
       if (to) copy = plain_copy(*to, assigned->value);
     } else if (const auto* done = as<source::Evaluation>(stmt)) {
       copy = memory_copy(done->call());
     }
-    const bool of_pack = copy && (packs_.contains(copy->to.name) || packs_.contains(copy->from.name));
+    const bool of_pack =
+        copy && (packs_.contains(copy->to.name) || packs_.contains(copy->from.name));
     return of_pack ? copy : std::nullopt;
   }
 
@@ -177,13 +179,14 @@ class PackFinder {
     for (bool changed = true; changed;) {
       changed = false;
       for (const BitCopy& copy : copies) {
-        for (const auto& [one, other] : {std::pair(&copy.to, &copy.from), std::pair(&copy.from, &copy.to)}) {
+        for (const auto& [one, other] :
+             {std::pair(&copy.to, &copy.from), std::pair(&copy.from, &copy.to)}) {
           const auto pack = packs_.find(one->name);
           if (pack == packs_.end() || one->is_view) continue;
           const auto near = packs_.find(other->name);
-          std::optional<Elements> elements =
-              near != packs_.end() && !other->is_view ? std::optional(near->second)
-                                                      : elements_of(other->name);
+          std::optional<Elements> elements = near != packs_.end() && !other->is_view
+                                                 ? std::optional(near->second)
+                                                 : elements_of(other->name);
           const std::int64_t bytes = bytes_of_vector(analysis_.local(pack->first)->type);
           const bool is_pack_too = near != packs_.end() && !other->is_view;
           if (is_pack_too && elements->count == 0) continue;  // not known yet
@@ -237,8 +240,8 @@ class PackWriter {
       const auto pack = declared != nullptr ? packs_.find(declared->variable.name) : packs_.end();
       if (pack != packs_.end()) {
         const auto& [type, scalar, count] = pack->second;
-        out.push_back(source::declare(
-            source::local_variable(pack->first, type, scalar, {count}), nullptr));
+        out.push_back(
+            source::declare(source::local_variable(pack->first, type, scalar, {count}), nullptr));
         if (!declared->value) return out;
       }
       const auto copy = finder_.bit_copy(*stmt);
@@ -252,10 +255,9 @@ class PackWriter {
                                                  {end.index ? source::add(end.index, k) : k}),
                                  elements->scalar);
       };
-      out.push_back(source::counted_loop(counter, source::integer(0),
-                                         source::integer(elements->count), 1,
-                                         {source::assign(at(copy->to), at(copy->from))},
-                                         source::kUnrollFully));
+      out.push_back(source::counted_loop(
+          counter, source::integer(0), source::integer(elements->count), 1,
+          {source::assign(at(copy->to), at(copy->from))}, source::kUnrollFully));
       return out;
     });
   }
@@ -334,8 +336,8 @@ class ArrayCopies {
           return std::nullopt;
         copy->from = base->name;
       }
-      if (!is_array(analysis, copy->to) ||
-          analysis.local(copy->to)->extents.front() != static_cast<std::int64_t>(list->values.size()))
+      if (!is_array(analysis, copy->to) || analysis.local(copy->to)->extents.front() !=
+                                               static_cast<std::int64_t>(list->values.size()))
         return std::nullopt;
     } else if (const auto* loop = as<source::ForLoop>(stmt)) {
       const auto* counter = loop->declaration();
@@ -357,7 +359,8 @@ class ArrayCopies {
       if (!is_copy) return std::nullopt;
       copy = ArrayCopy{source::to<VariableReference>(to->base).name,
                        source::to<VariableReference>(from->base).name};
-      if (!is_array(analysis, copy->to) || analysis.local(copy->to)->extents.front() != count->value)
+      if (!is_array(analysis, copy->to) ||
+          analysis.local(copy->to)->extents.front() != count->value)
         return std::nullopt;
     }
     if (!copy || copy->to == copy->from || !is_array(analysis, copy->from)) return std::nullopt;
@@ -409,16 +412,15 @@ class ArrayCopies {
   }
 
   void replace(const ArrayCopy& copy, const Stmt& place) {
-    kernel_.body = source::rewrite_statements(
-        kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    kernel_.body =
+        source::rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           const auto* declared = as<Declaration>(stmt);
-          const bool goes = stmt.get() == &place ||
-                            (declared != nullptr && declared->variable.name == copy.to);
+          const bool goes =
+              stmt.get() == &place || (declared != nullptr && declared->variable.name == copy.to);
           return goes ? std::optional(Block()) : std::nullopt;
         });
     kernel_.body = source::rewrite_expressions(
-        kernel_.body,
-        source::replace_variable(copy.to, source::variable(copy.from, std::nullopt)));
+        kernel_.body, source::replace_variable(copy.to, source::variable(copy.from, std::nullopt)));
   }
 
   source::Kernel kernel_;

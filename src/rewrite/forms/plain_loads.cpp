@@ -39,16 +39,17 @@ ExprPtr element_at(const ExprPtr& address, const source::Kernel& kernel,
 
 source::Block with_plain_loads(const source::Kernel& kernel) {
   const source::Analysis analysis(kernel);
-  return source::rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-    const auto* call = source::as<source::Call>(expr);
-    if (call == nullptr || call->arguments.size() != 1 ||
-        !source::reads_through_argument(call->function)) {
-      return std::nullopt;
-    }
-    const ExprPtr element = element_at(call->arguments[0], kernel, analysis);
-    if (!element) return std::nullopt;
-    return element->type ? element : source::with_type(element, expr->type);
-  });
+  return source::rewrite_expressions(
+      kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const auto* call = source::as<source::Call>(expr);
+        if (call == nullptr || call->arguments.size() != 1 ||
+            !source::reads_through_argument(call->function)) {
+          return std::nullopt;
+        }
+        const ExprPtr element = element_at(call->arguments[0], kernel, analysis);
+        if (!element) return std::nullopt;
+        return element->type ? element : source::with_type(element, expr->type);
+      });
 }
 
 }  // namespace regraph::rewrite

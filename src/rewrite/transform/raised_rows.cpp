@@ -181,9 +181,9 @@ class RowRaiser {
     if (is_first != others.end() && !once_ && choice.otherwise.empty()) {
       others.erase(is_first);
       const Block alone =
-          others.empty() ? choice.body
-                         : Block{source::branch(source::conjunction(others), choice.body, {},
-                                                choice.line)};
+          others.empty()
+              ? choice.body
+              : Block{source::branch(source::conjunction(others), choice.body, {}, choice.line)};
       once_ = true;
       once_declared_ = source::declared_names(choice.body);
       Status status = visit(alone, out_of_scope(out));

@@ -94,7 +94,8 @@ TEST(Inputs, IntegersOfStructuresStayInTheirRange) {
   Argument cells = buffer(ScalarType::u8, {BufferInit::Kind::integers, 0.0, 15.0});
   cells.components = 12;
   cells.record_bytes = 12;
-  cells.fields = {{"next", 0, ScalarType::i32}, {"weight", 4, ScalarType::f32},
+  cells.fields = {{"next", 0, ScalarType::i32},
+                  {"weight", 4, ScalarType::f32},
                   {"kinds", 8, ScalarType::u16, 2}};
   std::vector<std::byte> bytes(12 * 500);
   fill_input({}, cells, {}, Distribution::normal, 1, 0, bytes);
