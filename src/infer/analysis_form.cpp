@@ -5,6 +5,7 @@
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/moved_parameters.h"
 #include "rewrite/forms/named_conditions.h"
+#include "rewrite/forms/packed_arrays.h"
 #include "rewrite/forms/packed_copies.h"
 #include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/straight_values.h"
@@ -96,6 +97,7 @@ source::Kernel indexed_form(const source::Kernel& kernel) {
   source::Kernel result = kernel;
   result.body = rewrite::with_plain_loads(result);
   result.body = rewrite::with_packs_as_elements(result);
+  result.body = rewrite::with_vector_arrays_as_elements(result);
   result.body = rewrite::without_moved_parameters(result);
   result.body = rewrite::with_straight_values(result);
   result = rewrite::with_webs_declared(result);

@@ -77,9 +77,19 @@ void assign_elements(const ExprPtr& target, const ExprPtr& value, const clang::A
       if (!from) from = std::make_shared<InitializerList>("", std::vector<ExprPtr>());
       assign_elements(to, from, *inner, block);
     } else {
-      block.push_back(assign(to, from ? from : zero_of(*scalar)));
+      if (!from) {
+        from = scalar ? zero_of(*scalar)
+                      : std::make_shared<InitializerList>(
+                            element.getUnqualifiedType().getAsString(), std::vector<ExprPtr>());
+      }
+      block.push_back(assign(to, from));
     }
   }
+}
+
+// Whether it is an array whose elements have a zero.
+bool has_zeros(clang::QualType type, const clang::ASTContext& context) {
+  return type->isArrayType() && scalar_type_of(context.getBaseElementType(type));
 }
 
 void assign_each(const Object& target, const Object& value, const clang::CXXRecordDecl& record,
@@ -165,7 +175,7 @@ std::optional<Object> CallInliner::object_value(const clang::Expr& expr, Block& 
     Object zeros = map_object(*record, {}, [&](const Leaf& leaf, const ExprPtr&) -> ExprPtr {
       const clang::QualType type = leaf.field->getType();
       const auto scalar = scalar_type_of(type);
-      is_known = is_known && (scalar || type->isArrayType());
+      is_known = is_known && (scalar || has_zeros(type, expressions_.context()));
       if (type->isArrayType()) return std::make_shared<InitializerList>("", std::vector<ExprPtr>());
       return scalar ? zero_of(*scalar) : nullptr;
     });
@@ -315,8 +325,11 @@ ExprPtr CallInliner::field_value(const clang::FieldDecl& field, const clang::Exp
   const clang::QualType type = field.getType();
   const auto scalar = scalar_type_of(type);
   if (type->isArrayType()) {
-    if (isa<clang::ImplicitValueInitExpr>(inner))
-      return std::make_shared<InitializerList>("", std::vector<ExprPtr>());
+    if (isa<clang::ImplicitValueInitExpr>(inner)) {
+      return has_zeros(type, expressions_.context())
+                 ? std::make_shared<InitializerList>("", std::vector<ExprPtr>())
+                 : nullptr;
+    }
     return expressions_.convert_list(inner);
   }
   if (!scalar && !type->isPointerType()) return nullptr;

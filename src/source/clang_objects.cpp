@@ -1,6 +1,7 @@
 #include "source/clang_objects.h"
 
 #include "source/clang_expressions.h"
+#include "source/clang_records.h"
 
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
@@ -18,7 +19,7 @@ bool is_flat_field(const clang::FieldDecl& field, const clang::ASTContext& conte
   const clang::QualType type = field.getType();
   if (is_empty_record(type)) return true;
   if (type.isVolatileQualified() || type->isFunctionPointerType()) return false;
-  return scalar_type_of(type) || type->isPointerType() || is_array_of_scalars(type, context) ||
+  return scalar_type_of(type) || type->isPointerType() || is_flat_array(type, context) ||
          flat_record(type, context) != nullptr;
 }
 
@@ -57,12 +58,13 @@ bool is_lambda(clang::QualType type) {
   return record != nullptr && record->isLambda();
 }
 
-bool is_array_of_scalars(clang::QualType type, const clang::ASTContext& context) {
+bool is_flat_array(clang::QualType type, const clang::ASTContext& context) {
   const auto* array = context.getAsConstantArrayType(type);
   if (array == nullptr || array->getSize().isZero()) return false;
   const clang::QualType element = array->getElementType();
   return !element.isVolatileQualified() &&
-         (scalar_type_of(element) || is_array_of_scalars(element, context));
+         (scalar_type_of(element) || is_flat_array(element, context) ||
+          (element->isRecordType() && is_vector(element, context)));
 }
 
 const clang::CXXRecordDecl* flat_record(clang::QualType type, const clang::ASTContext& context) {

@@ -28,8 +28,9 @@ struct Object {
 // Whether the type is that of a lambda, or refers to it.
 [[nodiscard]] bool is_lambda(clang::QualType type);
 
-// Whether the type is an array of scalars, of a length that is known; of several dimensions, too.
-[[nodiscard]] bool is_array_of_scalars(clang::QualType type, const clang::ASTContext& context);
+// Whether the type is an array of scalars or vectors, of a length that is known; of several
+// dimensions, too.
+[[nodiscard]] bool is_flat_array(clang::QualType type, const clang::ASTContext& context);
 
 // The record, if its objects can be taken apart: it is defined in the user's file, and all its
 // fields and those of its bases are scalars, pointers, arrays of scalars and such records; nothing

@@ -220,6 +220,40 @@ args: {out: {dir: out, shape: [n]}, in: {dir: in, shape: [n]}}
 launch: {block: 128, grid: "cdiv(n, 8 * bx)"}
 tests: [{n: 2040}, {n: 1024}, {n: 8}]
 )~"},
+      {"vector_array_scale", R"~(
+#include <cuda_fp16.h>
+template <int N> struct Vectors {
+  int4 data[N / 8];
+  __device__ half& operator[](int i) { return ((half*)data)[i]; }
+  __device__ void fill(half v) {
+    for (int i = 0; i < N / 8; ++i) {
+      *(half2*)(&(data[i].x)) = make_half2(v, v);
+      *(half2*)(&(data[i].y)) = make_half2(v, v);
+      *(half2*)(&(data[i].z)) = make_half2(v, v);
+      *(half2*)(&(data[i].w)) = make_half2(v, v);
+    }
+  }
+  __device__ void load(const half* from) {
+    for (int i = 0; i < N / 8; ++i) data[i] = ((const int4*)from)[i];
+  }
+  __device__ void store(half* to) const {
+    for (int i = 0; i < N / 8; ++i) ((int4*)to)[i] = data[i];
+  }
+};
+__global__ void scaled(half* out, const half* in, float factor, int n) {
+  const int i = 16 * (blockIdx.x * blockDim.x + threadIdx.x);
+  Vectors<16> values;
+  values.fill(__float2half(0.0f));
+  if (i < n) values.load(in + i);
+  for (int k = 0; k < 16; ++k) values[k] = (half)((float)values[k] * factor);
+  if (i < n) values.store(out + i);
+})~",
+       R"~(
+sizes: {n: 1048576}
+args: {out: {dir: out, shape: [n]}, in: {dir: in, shape: [n]}, factor: 1.5}
+launch: {block: 128, grid: "cdiv(n, 16 * bx)"}
+tests: [{n: 2032}, {n: 1024}, {n: 16}]
+)~"},
       {"capped_permutation", R"~(
 __global__ void permuted(float* to, const float* from, int d0, int d1, int d2) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < d0 * d1 * d2; i += gridDim.x * blockDim.x) {

@@ -54,6 +54,36 @@ TEST(Packs, AreTheElementsThatTheyHold) {
   EXPECT_NE(text.find("= in["), std::string::npos) << text;
 }
 
+TEST(Packs, InArraysOfVectorsAreElements) {
+  const auto kernel = sample("vector_array_scale");
+  ASSERT_NE(kernel, nullptr);
+  const rewrite::KernelAnalysis analysis = kernel->analysis(kernel->original());
+  rewrite::KernelState plain = kernel->original();
+  plain.unit.kernel = analysis.kernel();
+  const std::string text = source::print(plain.unit.kernel.body, 0);
+  EXPECT_EQ(text.find("int4"), std::string::npos) << text;
+  EXPECT_NE(text.find("values_data[16]"), std::string::npos) << text;
+  EXPECT_EQ(kernel->verdict(plain), "correct");
+  expect_correct(*kernel, {{"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}});
+}
+
+// What is used as elements of two types, or handed on whole, stays as it is.
+TEST(Packs, ThatAreMoreThanElementsStay) {
+  for (const char* body : {"float s = ((half*)p)[1]; s += ((float*)p)[0]; y[i] = s;",
+                           "y[i] = p[0].x + (float)((half*)p)[1];"}) {
+    auto kernel = KernelCase::make(
+        "#include <cuda_fp16.h>\n__global__ void f(float* y, const half* x) {\n"
+        "  const int i = threadIdx.x;\n  int4 p[1];\n  p[0] = ((const int4*)x)[i];\n  " +
+            std::string(body) + "\n}\n",
+        "sizes: {n: 64}\nargs: {y: {dir: out, shape: [n]}, x: {dir: in, shape: [8 * n]}}\n"
+        "launch: {block: 64, grid: 1}\ntests: [{n: 64}]\n");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    const rewrite::KernelAnalysis analysis = (*kernel)->analysis((*kernel)->original());
+    const std::string text = source::print(analysis.kernel().body, 0);
+    EXPECT_NE(text.find("int4 p[1]"), std::string::npos) << text;
+  }
+}
+
 // The index is no polynomial, but at a test size of five blocks each element has its own thread.
 TEST(GridStrideLoops, WhoseIterationsWereSeenApart) {
   const auto kernel = sample("capped_permutation");

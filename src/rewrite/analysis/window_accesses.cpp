@@ -3,6 +3,7 @@
 #include "rewrite/analysis/index_range.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -35,8 +36,8 @@ class AccessCollector {
   Status collect(const ExprPtr& expr, const std::vector<ExprPtr>& conditions,
                  const WindowUpdate& update) {
     if (const auto* choice = as<source::Conditional>(expr)) {
-      const bool zero_else = is_zero(choice->otherwise);
-      if (zero_else || is_zero(choice->then)) {
+      const bool zero_else = source::is_zero(choice->otherwise);
+      if (zero_else || source::is_zero(choice->then)) {
         std::vector<ExprPtr> inside = conditions;
         const ExprPtr holds = zero_else ? choice->condition : source::negate(choice->condition);
         for (const ExprPtr& term : source::conjuncts(holds))

@@ -10,6 +10,7 @@
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/moved_parameters.h"
 #include "rewrite/forms/narrow_counters.h"
+#include "rewrite/forms/packed_arrays.h"
 #include "rewrite/forms/packed_copies.h"
 #include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/previous_elements.h"
@@ -85,6 +86,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   if (licence.distinct_buffers) result.kernel.body = with_plain_loads(kernel);
   result.kernel.body = without_unused_names(result.kernel);
   result.kernel.body = with_packs_as_elements(result.kernel);
+  result.kernel.body = with_vector_arrays_as_elements(result.kernel);
   result.kernel.body = with_atomic_elements(result.kernel);
   result.kernel.body = without_moved_parameters(result.kernel);
   result.kernel = without_buffer_names(result.kernel);
