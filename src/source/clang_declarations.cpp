@@ -175,11 +175,12 @@ StmtPtr StatementConverter::convert_value(const clang::VarDecl* declaration, cla
   if (declaration->hasAttr<clang::CUDASharedAttr>()) {
     variable.storage =
         declaration->hasExternalStorage() ? Storage::dynamic_shared : Storage::shared;
-    // What has no extent is the same memory under each of its names.
+    // What has no extent is the same memory under each of its names, of which a call's is one more.
     if (variable.storage == Storage::dynamic_shared) {
-      const auto* one = declaration->getCanonicalDecl();
-      if (dynamic_shared_ != nullptr && dynamic_shared_ != one && opens_) return nullptr;
-      dynamic_shared_ = one;
+      auto& names = inliner_.is_inside() ? dynamic_of_calls_ : dynamic_of_kernel_;
+      names.insert(declaration->getCanonicalDecl());
+      if (dynamic_of_calls_.size() + dynamic_of_kernel_.size() > 1 && !dynamic_of_calls_.empty())
+        return nullptr;
     }
     // One for all calls.
     if (inliner_.is_inside() && expressions_.has_name(declaration)) return scope({});

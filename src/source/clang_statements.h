@@ -176,7 +176,8 @@ class StatementConverter final : private BodyConverter {
   bool opens_;
   bool knows_by_index_ = false;  // places that references lead to
   CallInliner inliner_;
-  const clang::VarDecl* dynamic_shared_ = nullptr;
+  std::set<const clang::VarDecl*> dynamic_of_kernel_;  // arrays of dynamic shared memory
+  std::set<const clang::VarDecl*> dynamic_of_calls_;
   bool left_out_ = false;                        // assertions, and branches that are never taken
   Block shared_;                                 // of functions that were taken
   std::set<const clang::ValueDecl*> changing_;   // (clang_control.h)

@@ -12,39 +12,46 @@ namespace {
 struct ElementType {
   std::string_view name;
   std::string_view wide;  // what sums of it are kept in
-  bool is_floating;
+  int bytes;
 };
 constexpr std::array<ElementType, 11> kTypes = {{
-    {"__half", "float", true},
-    {"__half", "__half", true},
-    {"half", "float", true},
-    {"__nv_bfloat16", "float", true},
-    {"__nv_bfloat16", "__nv_bfloat16", true},
-    {"float", "float", true},
-    {"double", "double", true},
-    {"int", "int", false},
-    {"unsigned int", "unsigned int", false},
-    {"short", "int", false},
-    {"unsigned char", "int", false},
+    {"__half", "float", 2},
+    {"__half", "__half", 2},
+    {"half", "float", 2},
+    {"__nv_bfloat16", "float", 2},
+    {"__nv_bfloat16", "__nv_bfloat16", 2},
+    {"float", "float", 4},
+    {"double", "double", 8},
+    {"int", "int", 4},
+    {"unsigned int", "unsigned int", 4},
+    {"short", "int", 2},
+    {"unsigned char", "int", 1},
 }};
 
+constexpr int kPackBytes = 16;
+
 // How threads find their elements.
-enum class Shape { flat, strided, row_of_block, row_of_thread, plane };
+enum class Shape { flat, strided, row_of_block, row_of_thread, plane, packed, dealt };
 
 class Maker {
  public:
   explicit Maker(Random& random) : random_(random), type_(kTypes[below(kTypes.size())]) {
-    constexpr std::array<Shape, 5> kShapes = {Shape::flat, Shape::strided, Shape::row_of_block,
-                                              Shape::row_of_thread, Shape::plane};
+    constexpr std::array<Shape, 7> kShapes = {
+        Shape::flat,  Shape::strided, Shape::row_of_block, Shape::row_of_thread,
+        Shape::plane, Shape::packed,  Shape::dealt};
     shape_ = kShapes[below(kShapes.size())];
     constexpr std::array<int, 4> kThreads = {32, 64, 128, 256};
     threads_ = kThreads[below(kThreads.size())];
+    copies_bits_ = chance(2);
   }
 
   RandomKernel run() {
     const std::string body = kernel_body();
     RandomKernel result;
-    result.source = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n";
+    result.source =
+        "#include <cassert>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
+        "constexpr bool kOn = true, kOff = false;\n";
+    if (shape_ == Shape::packed) result.source += pack();
     if (calls_) {
       result.source += fmt::format(
           "__device__ {0} changed({0} v) {{ return v > ({0})1.0f ? v : v * v; }}\n", wide());
@@ -90,7 +97,14 @@ class Maker {
 
   // What is done for the element at `index`, `indent` deep; leaves a result in out[index].
   std::string element(const std::string& index) {
-    switch (below(6)) {
+    switch (below(8)) {
+      case 6:  // what the compiler decides
+        return fmt::format(
+            "if (kOff || in[{0}] > ({1})1.0f) out[{0}] = kOn ? in[{0}] : other[{0}]; else if (kOn) "
+            "out[{0}] = {2};\n",
+            index, type(), stored(value(index)));
+      case 7:
+        return fmt::format("assert(n > 0 && m > 0); out[{}] = {};\n", index, stored(value(index)));
       case 0:  // implicit conversions
         return fmt::format("{} v = in[{}]; v += ({})other[{}]; out[{}] = v;\n", wide(), index,
                            wide(), index, index);
@@ -114,6 +128,50 @@ class Maker {
       default:
         return fmt::format("out[{}] = {};\n", index, stored(value(index)));
     }
+  }
+
+  [[nodiscard]] int elements_of_pack() const { return kPackBytes / type_.bytes; }
+
+  // Elements that are loaded and stored 16 bytes at once: bits that are copied, or a vector that is
+  // seen as elements.
+  std::string pack() {
+    if (copies_bits_) {
+      return fmt::format(
+          "struct alignas(16) Pack {{\n  Pack() = default;\n"
+          "  __device__ explicit Pack(int4 bits) {{ memcpy(&values, &bits, sizeof(bits)); }}\n"
+          "  __device__ {0}& operator[](int i) {{ return values[i]; }}\n"
+          "  __device__ int4 bits() const {{ int4 b; memcpy(&b, &values, sizeof(b)); return b; }}\n"
+          "  {0} values[{1}];\n}};\n"
+          "__device__ Pack load(const {0}* p) {{ return Pack{{*reinterpret_cast<const int4*>(p)}}; "
+          "}}\n__device__ void store({0}* p, Pack v) {{ *reinterpret_cast<int4*>(p) = v.bits(); "
+          "}}\n",
+          type(), elements_of_pack());
+    }
+    return fmt::format(
+        "struct Pack {{\n  {2} data[1];\n"
+        "  __device__ {0}& operator[](int i) {{ return (({0}*)data)[i]; }}\n"
+        "  __device__ void load(const {0}* p) {{ for (int i = 0; i < {1}; ++i) data[i] = ((const "
+        "{2}*)p)[i]; }}\n"
+        "  __device__ void store({0}* p) {{ for (int i = 0; i < {1}; ++i) (({2}*)p)[i] = data[i]; "
+        "}}\n}};\n",
+        type(), 1, chance(2) ? "int4" : "uint4");
+  }
+
+  std::string packed() {
+    const int count = elements_of_pack();
+    std::string result = fmt::format(
+        "  int i = (blockIdx.x * blockDim.x + threadIdx.x) * {};\n  if (i >= n) return;\n", count);
+    result += copies_bits_ ? "  Pack a = load(in + i), b = load(other + i);\n"
+                           : "  Pack a, b;\n  a.load(in + i);\n  b.load(other + i);\n";
+    if (chance(2)) {
+      result += fmt::format("  for (int k = 0; k < {}; ++k) a[k] = {};\n", count,
+                            stored(fmt::format("({0})a[k] + ({0})b[k]", wide())));
+      return result + (copies_bits_ ? "  store(out + i, a);\n" : "  a.store(out + i);\n");
+    }
+    result += fmt::format("  Pack c;\n  for (int k = 0; k < {}; ++k) c[k] = {};\n", count,
+                          stored(fmt::format("({0})a[k] * ({0})b[k]", wide())));
+    if (chance(2)) result += "  c[0] = a[1];\n";
+    return result + (copies_bits_ ? "  store(out + i, c);\n" : "  c.store(out + i);\n");
   }
 
   // A tile in shared memory that threads fill and read crosswise; `index` is the thread's element,
@@ -206,6 +264,20 @@ class Maker {
         }
         return result + "  }\n";
       }
+      case Shape::packed:
+        return packed();
+      case Shape::dealt: {
+        std::string result = fmt::format(
+            "  const {0}* base = in + blockIdx.x * m;\n  const {0}* row = base;\n"
+            "  {0}* to = out + blockIdx.x * m;\n",
+            type());
+        result += fmt::format(
+            "  for (int c = threadIdx.x; c < m; c += {}) {{\n    {} v = __ldg(row + c);\n    to[c] "
+            "= {};\n  }}\n",
+            chance(2) ? "blockDim.x" : std::to_string(threads_), type(),
+            stored(fmt::format("({0})v + ({0})other[blockIdx.x * m + c]", wide())));
+        return result;
+      }
       case Shape::plane: {
         std::string result =
             "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  int y = blockIdx.y * blockDim.y + "
@@ -236,11 +308,16 @@ class Maker {
     std::string launch = fmt::format("{{block: {}, grid: \"cdiv(n, bx)\"}}", threads_);
     if (shape_ == Shape::strided)
       launch = fmt::format("{{block: {}, grid: \"min(64, cdiv(n, bx))\"}}", threads_);
-    if (shape_ == Shape::row_of_block || shape_ == Shape::row_of_thread) {
+    if (shape_ == Shape::packed) {
+      tests = "[{n: 1008, m: 7}, {n: 256, m: 3}, {n: 16, m: 5}]";
+      launch =
+          fmt::format("{{block: {}, grid: \"cdiv(n, {} * bx)\"}}", threads_, elements_of_pack());
+    }
+    if (shape_ == Shape::row_of_block || shape_ == Shape::row_of_thread || shape_ == Shape::dealt) {
       shape = "[n, m]";
       sizes = "{n: 4096, m: 512}";
       tests = "[{n: 9, m: 300}, {n: 70, m: 33}, {n: 1, m: 64}]";
-      if (shape_ == Shape::row_of_block) launch = fmt::format("{{block: {}, grid: n}}", threads_);
+      if (shape_ != Shape::row_of_thread) launch = fmt::format("{{block: {}, grid: n}}", threads_);
     }
     if (shape_ == Shape::plane) {
       shape = "[n, m]";
@@ -265,6 +342,7 @@ class Maker {
   Shape shape_ = Shape::flat;
   int threads_ = 0;
   bool calls_ = false;
+  bool copies_bits_ = false;
 };
 
 }  // namespace
