@@ -438,6 +438,16 @@ class Inferrer {
   InferredManifest result_;
 };
 
+// Bounds with quotients in them are loose ones: what is seen when the kernel runs is plainer.
+bool has_quotients(const Manifest& manifest) {
+  return std::ranges::any_of(manifest.arguments, [](const auto& argument) {
+    const auto& shape = argument.second.shape;
+    return shape && std::ranges::any_of(*shape, [](const IntegerExpression& extent) {
+             return extent.text().find('/') != std::string::npos;
+           });
+  });
+}
+
 }  // namespace
 
 InferredManifest infer_manifest(const Manifest& given, const KernelSignature& signature,
@@ -450,7 +460,8 @@ InferredManifest infer_manifest(const Manifest& given, const KernelSignature& si
     std::optional<source::Unit> other = unit;
     other->kernel = std::move(kernel);
     InferredManifest inferred = Inferrer(given, signature, other, host).run();
-    if (inferred.unknown.size() < result.unknown.size()) result = std::move(inferred);
+    if (inferred.unknown.size() < result.unknown.size() && !has_quotients(inferred.manifest))
+      result = std::move(inferred);
   };
   // What a call does may be plain once it is written out, and an index once it is one.
   try_form(unit->opened_kernel());

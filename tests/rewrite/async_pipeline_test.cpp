@@ -172,7 +172,8 @@ TEST(AsyncPipeline, KeepsTilesStaticThatHaveToStay) {
   auto none = large_tiles("sum += tile[t][i];", "", 48 << 10);
   ASSERT_TRUE(none.ok()) << none.error().message;
   expect_refusal(**none, stages("3"), "a block may declare");
-  auto taken = large_tiles("sum += tile[t][i];", "  extern __shared__ float mine[];\n");
+  auto taken = large_tiles("sum += tile[t][i];",
+                           "  extern __shared__ float mine[];\n  if (n < 0) mine[0] = 1.0f;\n");
   ASSERT_TRUE(taken.ok()) << taken.error().message;
   expect_refusal(**taken, stages("3"), "a block may declare");
 }
