@@ -62,7 +62,7 @@ const Style kStyles[] = {
     {"inline_ptx", Outcome::opaque, {"out: {dir: out, shape: [n]", "has no form for this code"}},
     {"lambda_inside",
      Outcome::rewritable,
-     {"x: {dir: inout, shape: [n]", "'x': n elements, seen when it ran"}},
+     {"x: {dir: inout, shape: [n]", "'x': inout, n elements"}},
     {"pointer_bump", Outcome::rewritable, {"m: {dir: in, shape: [\"cols * rows\"]", "rows: 4096"}},
     {"switch_case", Outcome::rewritable, {"op: {dir: in, shape: [n]"}},
     {"div_mod",

@@ -483,8 +483,8 @@ TEST(ClangForms, DynamicSharedMemoryOfAFunctionIsTheKernels) {
   EXPECT_NE(text.find("extern __shared__ float words[];"), std::string::npos) << text;
   const std::string two = opened_body(
       "extern __shared__ float words[]; extern __shared__ int counts[]; words[0] = b[0]; counts[1] "
-      "= n; a[0] = twice(words[0]);",
-      "__device__ float twice(float x) { const float y = x + x; return y; }\n");
+      "= n; put(a, words[0]);",
+      "__device__ void put(float* p, float x) { p[0] = x; }\n");
   EXPECT_NE(two.find("extern __shared__ int counts[];"), std::string::npos) << two;
   // The same memory under two names.
   EXPECT_EQ(opened_body("extern __shared__ float own[]; own[0] = b[0]; Shared<float> all; "

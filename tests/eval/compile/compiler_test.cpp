@@ -160,7 +160,7 @@ TEST(Compiler, ToolkitsVersionIsThere) {
 #if !defined(CUDART_VERSION) || CUDART_VERSION < 12000 || CUDA_VERSION != CUDART_VERSION
 #error no version
 #endif
-__global__ void f(int* a) { a[0] = CUDART_VERSION; })cuda"));
+__global__ void k(int* a) { a[0] = CUDART_VERSION; })cuda"));
   EXPECT_TRUE(kernel.ok()) << kernel.error().message;
 }
 
