@@ -62,6 +62,16 @@ TEST(TableValues, ElementsAreVariables) {
   EXPECT_TRUE(holds(order, "to += i % size_2;\nto += i % size_0;\nto += i % size_1;")) << order;
 }
 
+// An element of `size` is not called like one of `size_2`.
+TEST(TableValues, OfNamesThatBeginAlikeStayApart) {
+  const std::string text = tabled(
+      "int size[2] = {h, w}, size_2[2] = {w + 1, h + 1}; for (int k = 0; k < 2; ++k) to += size[k] "
+      "* "
+      "3 + size_2[k];");
+  EXPECT_TRUE(holds(text, "size_2_0 = w + 1;")) << text;
+  EXPECT_TRUE(holds(text, "size_3_0 = h;")) << text;
+}
+
 TEST(TableValues, OthersStay) {
   for (const char* statements : {
            "int size[2] = {h, w}; for (int k = 0; k < w; ++k) to += size[k & 1];",

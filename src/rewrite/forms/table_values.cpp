@@ -135,12 +135,13 @@ class ElementWriter final : public source::Mutator {
       std::string stem = name;
       const auto is_taken = [&] {
         return std::any_of(taken.begin(), taken.end(), [&](const std::string& one) {
-          return one != name && one.starts_with(stem + "_");
+          return one != name && (one == stem || one.starts_with(stem + "_"));
         });
       };
       for (int number = 2; is_taken(); ++number)
         stem = name + "_" + std::to_string(number);
       stems_[name] = stem;
+      taken.insert(stem);
     }
     source::walk(body, [&](const Stmt& stmt) {
       const ExprPtr& target = target_of(stmt);
