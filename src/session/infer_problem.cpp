@@ -212,7 +212,7 @@ class Observation {
     }
     for (auto& [name, reason] : inferred.unknown) {
       for (const auto& [other, why] : seen->unknown) {
-        if (other == name) reason += "; " + why + no_numbers;
+        if (other == name) reason += fmt::format("; {}{}", why, no_numbers);
       }
     }
     std::vector<std::string> notes;
@@ -323,7 +323,7 @@ class Observation {
   void take_sizes(const Symbols& sizes, Manifest& manifest) {
     for (const auto& [name, value] : sizes) {
       const bool listed = std::ranges::any_of(
-          manifest.bench, [&](const Symbols& entry) { return entry.contains(name); });
+          manifest.bench, [&, &size = name](const Symbols& entry) { return entry.contains(size); });
       if (!listed && manifest.sizes.emplace(name, value).second) own_sizes_.push_back(name);
     }
   }

@@ -83,7 +83,7 @@ class ExchangeReplacer {
         passed_.push_back(stmt);
         continue;
       }
-      if (is_loop) loops_.push_back({passed_.size(), source::declared_names(body_of(*stmt))});
+      if (is_loop) loops_.emplace_back(passed_.size(), source::declared_names(body_of(*stmt)));
       Block body = visit(body_of(*stmt));
       Block otherwise = visit(otherwise_of(*stmt));
       if (is_loop) loops_.pop_back();
@@ -270,7 +270,7 @@ class ExchangeReplacer {
       const ExprPtr value = source::variable(result_of(total), variable.scalar);
       const bool is_declared = std::ranges::any_of(gone, [&](const StmtPtr& stmt) {
         const auto* declared = as<Declaration>(stmt);
-        return declared != nullptr && declared->variable.name == name;
+        return declared != nullptr && declared->variable.name == variable.name;
       });
       out.push_back(is_declared ? source::declare(variable, value)
                                 : source::assign(source::variable(name, variable.scalar), value));
@@ -307,7 +307,7 @@ class ExchangeReplacer {
         source::assign(source::variable(stride), AssignmentOperator::divide, source::integer(2)),
         {source::branch(source::less(thread_index(), source::variable(stride)), {round}),
          source::barrier()}));
-    const std::string result = names_.fresh(total.root + "_total");
+    std::string result = names_.fresh(total.root + "_total");
     out.push_back(source::declare(source::local_variable(result, root.type, root.scalar),
                                   slot(source::integer(0))));
     return result;

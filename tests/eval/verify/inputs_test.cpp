@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace regraph::verify {
 namespace {
@@ -17,7 +18,7 @@ Argument buffer(ScalarType type, BufferInit init = {}) {
   argument.type = type;
   argument.is_pointer = true;
   argument.shape = {IntegerExpression(1000)};
-  argument.init = init;
+  argument.init = std::move(init);
   return argument;
 }
 
