@@ -2,7 +2,7 @@ function(regraph_flags TARGET)
   # GCC 12 warns of overlapping copies in `"literal" + std::string` where there are none (GCC bug 105651).
   target_compile_options(${TARGET} PRIVATE -Wall -Wextra -Wno-restrict $<$<BOOL:${REGRAPH_WERROR}>:-Werror>)
   if(REGRAPH_SANITIZE STREQUAL "address")
-    # Its code keeps GCC 12 from seeing that values of std::variant are there.
+    # Behind the sanitizers' checks GCC 12 takes values of std::variant for uninitialised.
     target_compile_options(${TARGET} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=undefined
                                              -fno-omit-frame-pointer -Wno-maybe-uninitialized)
     target_link_options(${TARGET} PRIVATE -fsanitize=address,undefined)

@@ -56,8 +56,9 @@ std::vector<bool> are_host(std::string_view text, const std::vector<Token>& toke
   for (std::size_t i = 0; i < members.size(); ++i) {
     const TopLevelDeclaration& member = members[i];
     const bool marked = member.kind == DeclarationKind::function && member.is_host;
-    host[i] = may_be_host(member) && (marked || is_of_the_host(text, tokens, member) ||
-                                      mentions_any(text, tokens, member, left_out));
+    // A macro may lead elsewhere in code of the device, where constexpr functions are called, too.
+    const bool needs_host = !member.is_constexpr && mentions_any(text, tokens, member, left_out);
+    host[i] = may_be_host(member) && (marked || is_of_the_host(text, tokens, member) || needs_host);
   }
   // What needs these is the host's, too.
   for (bool grows = true; grows;) {

@@ -13,9 +13,8 @@ namespace regraph::source {
 
 // Token ranges [first, second) of a class that the device compiler would refuse: functions marked
 // __host__ alone, members that use streams, strings or containers of the standard library,
-// variables of a thread or one of the names `left_out`, and those that use these, unless they are
-// marked
-// __device__.
+// thread_local variables or one of the names `left_out`, and those that use these, unless they are
+// marked __device__.
 [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> host_members(
     std::string_view text, const std::vector<Token>& tokens, const TopLevelDeclaration& type,
     const std::set<std::string_view>& left_out);

@@ -70,7 +70,9 @@ TEST(Packs, InArraysOfVectorsAreElements) {
 // What is used as elements of two types, or handed on whole, stays as it is.
 TEST(Packs, ThatAreMoreThanElementsStay) {
   for (const char* body : {"float s = ((half*)p)[1]; s += ((float*)p)[0]; y[i] = s;",
-                           "y[i] = p[0].x + (float)((half*)p)[1];"}) {
+                           "y[i] = p[0].x + (float)((half*)p)[1];",
+                           "*(half2*)(&(p[0].x)) = make_half2(((half*)p)[1], ((half*)p)[0]); "
+                           "y[i] = ((half*)p)[0];"}) {
     auto kernel = KernelCase::make(
         "#include <cuda_fp16.h>\n__global__ void f(float* y, const half* x) {\n"
         "  const int i = threadIdx.x;\n  int4 p[1];\n  p[0] = ((const int4*)x)[i];\n  " +
@@ -114,6 +116,13 @@ TEST(DealtLoops, RunInBlocksOfAnyExtent) {
   };
   refusal("for (int i = threadIdx.x; i < n; i += blockDim.x) y[blockIdx.x * n + i] = threadIdx.x;");
   refusal("for (int i = threadIdx.x; i < n; i += blockDim.x) y[blockIdx.x * n + i] = blockDim.x;");
+  // What the first thread has of the loop, and how often all threads do something.
+  refusal(
+      "for (int i = threadIdx.x; i < n; i += blockDim.x) { y[blockIdx.x * n + i] = 1.0f; "
+      "if (threadIdx.x == 0) y[blockIdx.x * n + i] = 2.0f; }");
+  refusal(
+      "for (int i = threadIdx.x; i < n; i += blockDim.x) y[blockIdx.x * n + i] = 1.0f; "
+      "__syncthreads(); atomicAdd(&y[blockIdx.x * n], 1.0f);");
   refusal(
       "float last = 0; for (int i = threadIdx.x; i < n; i += blockDim.x) "
       "{ y[blockIdx.x * n + i] = last; last = i; }");

@@ -1,12 +1,14 @@
 #include "rewrite/analysis/dealt_loop.h"
 
 #include "source/build.h"
+#include "source/known_functions.h"
 #include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regraph::rewrite {
@@ -154,29 +156,52 @@ class DealtLoopsOnly {
 
  private:
   bool visit(const source::Stmt& stmt) {
+    // What every thread does once for itself is done by more or fewer of them.
+    if (!once_ && !in_loop_ && counts_threads(stmt)) return false;
     if (const auto* declared = as<Declaration>(stmt);
         declared != nullptr && declared->value && asks(declared->value) &&
         analysis_.is_single_definition(declared->variable.name)) {
       places_.insert(declared->variable.name);
-      return true;
+      return !counts_threads(stmt);
     }
-    if (const auto* loop = as<ForLoop>(stmt)) {
+    if (const auto* loop = as<ForLoop>(stmt); loop != nullptr && !in_loop_ && !once_) {
       const auto dealt = dealt_loop(*loop, analysis_, row_);
       if (dealt && loop->step && asks_for_extent(*loop->step)) {
         found_ = true;
-        return !asks(dealt->limit) && !asks(dealt->first) && !keeps_values(*loop) &&
-               deals(loop->body);
+        in_loop_ = true;
+        const bool fits =
+            !asks(dealt->limit) && !asks(dealt->first) && !keeps_values(*loop) && deals(loop->body);
+        in_loop_ = false;
+        return fits;
       }
     }
-    if (const auto* choice = as<Branch>(stmt)) {
-      std::vector<ExprPtr> others = source::conjuncts(choice->condition);
-      std::erase_if(others, [&](const ExprPtr& term) { return row_.is_first_thread(term); });
-      return std::ranges::none_of(others, [&](const ExprPtr& term) { return asks(term); }) &&
-             deals(choice->body) && deals(choice->otherwise);
-    }
+    if (const auto* choice = as<Branch>(stmt)) return visit_branch(*choice);
     bool plain = true;
     source::walk_own_expressions(stmt, [&](const Expr& expr) { plain = plain && !is_place(expr); });
     return plain && deals(body_of(stmt)) && deals(otherwise_of(stmt));
+  }
+
+  bool visit_branch(const Branch& choice) {
+    std::vector<ExprPtr> others = source::conjuncts(choice.condition);
+    // Which iterations the first thread has follows from how many threads there are.
+    const bool is_once =
+        !in_loop_ && choice.otherwise.empty() &&
+        std::erase_if(others, [&](const ExprPtr& term) { return row_.is_first_thread(term); }) > 0;
+    const bool asked = std::ranges::any_of(others, [&](const ExprPtr& term) { return asks(term); });
+    const bool before = std::exchange(once_, once_ || is_once);
+    const bool fits = !asked && deals(choice.body) && deals(choice.otherwise);
+    once_ = before;
+    return fits;
+  }
+
+  // Whether the statement itself holds a call that does something, as an atomic operation does.
+  static bool counts_threads(const source::Stmt& stmt) {
+    bool result = false;
+    source::walk_own_expressions(stmt, [&](const Expr& expr) {
+      const auto* call = as<source::Call>(expr);
+      result = result || (call != nullptr && !source::is_pure(*call));
+    });
+    return result;
   }
 
   [[nodiscard]] bool is_place(const Expr& expr) const {
@@ -219,6 +244,8 @@ class DealtLoopsOnly {
   const BlockRow& row_;
   std::set<std::string> places_;  // variables that follow the thread
   bool found_ = false;
+  bool in_loop_ = false;  // one that is shared out
+  bool once_ = false;     // in what the first thread does alone
 };
 
 }  // namespace

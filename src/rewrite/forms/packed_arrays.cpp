@@ -1,5 +1,6 @@
 #include "rewrite/forms/packed_arrays.h"
 
+#include "rewrite/forms/pointed_elements.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -77,15 +78,12 @@ class VectorArrays {
       const auto* declared = as<Declaration>(stmt);
       if (declared == nullptr || declared->value) return;
       const source::Variable& variable = declared->variable;
-      const auto view =
-          source::view_of(Subscript(source::cast(variable.type + " *", source::variable("x")),
-                                    source::integer(0), std::nullopt));
-      const bool is_array = variable.extents.size() == 1 && !variable.is_pointer && view &&
-                            view->width > 1 && variable.storage == source::Storage::automatic;
-      if (!is_array) return;
       VectorArray array;
+      array.bytes = bytes_of_vector(variable.type);
+      const bool is_array = variable.extents.size() == 1 && !variable.is_pointer &&
+                            array.bytes > 0 && variable.storage == source::Storage::automatic;
+      if (!is_array) return;
       array.vectors = variable.extents.front();
-      array.bytes = view->width * static_cast<std::int64_t>(size_in_bytes(view->scalar));
       arrays_.emplace(variable.name, array);
     });
   }
@@ -114,22 +112,8 @@ class VectorArrays {
     return VectorPlace{view->array->name, view->first, access->index};
   }
 
-  [[nodiscard]] std::optional<std::pair<std::string, ScalarType>> pointee(
-      const std::string& name) const {
-    std::string type;
-    std::optional<ScalarType> scalar;
-    if (const auto* parameter = kernel_.parameter(name); parameter != nullptr) {
-      if (!parameter->is_pointer) return std::nullopt;
-      type = parameter->type;
-      scalar = parameter->scalar;
-    } else if (const source::Variable* local = analysis_.local(name);
-               local != nullptr && local->is_pointer) {
-      type = local->type;
-      scalar = local->scalar;
-    }
-    constexpr std::string_view kConst = "const ";
-    if (type.starts_with(kConst)) type = type.substr(kConst.size());
-    return scalar ? std::optional(std::pair(type, *scalar)) : std::nullopt;
+  [[nodiscard]] std::optional<ElementType> pointee(const std::string& name) const {
+    return element_behind(name, kernel_, analysis_);
   }
 
   // A copy of one vector with an array at one end at least.
@@ -163,6 +147,9 @@ class VectorArrays {
                                ? kComponents.find(component->name)
                                : std::string_view::npos;
     if (!vector || vector->base || at == std::string_view::npos) return std::nullopt;
+    // The second number would be read behind the first store.
+    for (const ExprPtr& value : made->arguments)
+      if (source::variables_of(value).contains(vector->name)) return std::nullopt;
     return PairStore{vector->name, vector->index, static_cast<std::int64_t>(at), made->arguments[0],
                      made->arguments[1]};
   }
@@ -187,7 +174,7 @@ class VectorArrays {
            {std::pair(&copy->first, &copy->second), std::pair(&copy->second, &copy->first)}) {
         if (!memory->base) continue;
         const auto type = pointee(memory->name);
-        take_type(array->name, type->first, type->second);
+        take_type(array->name, type->name, type->scalar);
       }
     });
   }
@@ -221,7 +208,7 @@ class VectorArrays {
     for (const VectorPlace* place : {&copy.first, &copy.second}) {
       std::optional<ScalarType> own;
       if (place->base) {
-        own = pointee(place->name)->second;
+        own = pointee(place->name)->scalar;
       } else if (const auto found = arrays_.find(place->name); found != arrays_.end()) {
         own = found->second.scalar;
       }

@@ -1,5 +1,6 @@
 #include "rewrite/forms/packed_copies.h"
 
+#include "rewrite/forms/pointed_elements.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -54,14 +55,6 @@ struct BitCopy {
   End from;
   std::int64_t bytes = 0;
 };
-
-std::int64_t bytes_of_vector(const std::string& type) {
-  const auto view = source::view_of(Subscript(source::cast(type + " *", source::variable("x")),
-                                              source::integer(0), std::nullopt));
-  return view && view->width > 1
-             ? view->width * static_cast<std::int64_t>(size_in_bytes(view->scalar))
-             : 0;
-}
 
 class PackFinder {
  public:
@@ -161,16 +154,11 @@ class PackFinder {
 
   // Of an array of the kernel's own, or behind a pointer; `count` is 0 there.
   [[nodiscard]] std::optional<Elements> elements_of(const std::string& name) const {
-    if (const auto* parameter = kernel_.parameter(name);
-        parameter != nullptr && parameter->is_pointer && parameter->scalar)
-      return Elements{parameter->type, *parameter->scalar, 0};
+    if (const auto behind = element_behind(name, kernel_, analysis_))
+      return Elements{behind->name, behind->scalar, 0};
     const source::Variable* local = analysis_.local(name);
-    if (local == nullptr || !local->scalar) return std::nullopt;
-    std::string type = local->type;
-    if (type.starts_with("const ")) type = type.substr(6);
-    if (local->is_pointer) return Elements{type, *local->scalar, 0};
-    if (local->extents.size() != 1) return std::nullopt;
-    return Elements{type, *local->scalar, local->extents.front()};
+    if (local == nullptr || !local->scalar || local->extents.size() != 1) return std::nullopt;
+    return Elements{local->type, *local->scalar, local->extents.front()};
   }
 
   // Gives every pack the elements that it comes from or goes to; those where two do not agree, or
