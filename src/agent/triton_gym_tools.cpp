@@ -33,7 +33,7 @@ ToolResult judged(const ToolContext& context, ToolResult (*tool)(const ToolConte
   facts.outcome = learn::AnswerOutcome::not_compiled;
   if (subject.candidate) {
     const Evaluation evaluation = subject.problem->judge(*subject.candidate, context.cancellation);
-    facts.outcome = score::outcome_of(evaluation.verdict);
+    facts.outcome = score::outcome_of(evaluation);
     facts.seconds = evaluation.time.median_seconds;
     // No part of the reward, but of what is known of an answer.
     facts.original_seconds = facts.parent_seconds =

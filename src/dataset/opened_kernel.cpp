@@ -27,7 +27,7 @@ Result<OpenedKernel, SessionError> open_kernel(const KernelSource& source,
 }
 
 void put_judgement(const Evaluation& parent, const Evaluation& child, AnswerItem& answer) {
-  answer.outcome = learn::name(score::outcome_of(child.verdict));
+  answer.outcome = learn::name(score::outcome_of(child));
   answer.method = name(parent.time.method);
   answer.parent_seconds = parent.time.median_seconds;
   answer.parent_seconds_low = parent.time.low_seconds;

@@ -29,6 +29,23 @@ void give_rows_entries(const Problem& problem, Symbols& symbols) {
   }
 }
 
+// A structural size is a parameter as well, unless the manifest says that it is fixed: the next
+// smaller one, each at a size of its own.
+void add_other_structures(const Problem& problem, const std::vector<std::string>& scalable,
+                          std::vector<Symbols>& sets) {
+  constexpr std::int64_t kSmall = 53;
+  Symbols small = problem.sizes;
+  for (const std::string& name : scalable)
+    small[name] = std::min(small[name], kSmall);
+  for (const auto& [name, value] : problem.sizes) {
+    if (value > kStructuralSize || value < 3 || problem.assume.is_fixed(name)) continue;
+    Symbols symbols = small;
+    symbols[name] = value - 1;
+    give_rows_entries(problem, symbols);
+    if (std::ranges::find(sets, symbols) == sets.end()) sets.push_back(std::move(symbols));
+  }
+}
+
 }  // namespace
 
 std::vector<Symbols> derived_test_sizes(const Problem& problem) {
@@ -51,6 +68,7 @@ std::vector<Symbols> derived_test_sizes(const Problem& problem) {
     give_rows_entries(problem, symbols);
     if (std::ranges::find(sets, symbols) == sets.end()) sets.push_back(std::move(symbols));
   }
+  add_other_structures(problem, scalable, sets);
   return sets;
 }
 

@@ -9,11 +9,13 @@
 
 namespace regraph {
 
-// A size symbol this small is a structural constant (a filter's width): tests keep it as it is.
+// A size symbol this small is a structural constant (a filter's width): it does not shrink with the
+// others.
 constexpr std::int64_t kStructuralSize = 32;
 
-// Odd sizes that no tile divides, multiples of 64, and 1, each set once; structural sizes stay as
-// they are, and none is larger than the problem's own. Fewer symbols, and buffers that grow more
+// Odd sizes that no tile divides, multiples of 64, and 1, each set once, with structural sizes as
+// they are; then, for each structural size that is not fixed, a set in which it is one less. None is
+// larger than the problem's own. Fewer symbols, and buffers that grow more
 // slowly with them, allow larger extents at the same cost. Whether the problem can be set up at
 // them is not looked at.
 [[nodiscard]] std::vector<Symbols> derived_test_sizes(const Problem& problem);

@@ -52,9 +52,15 @@ struct ResourceUsage {
   int static_shared_bytes = 0;
 };
 
+// The fact that counts branches of a correct kernel that no run took, whatever was tried, and that
+// the original has none of: a reason not to reward it.
+inline constexpr const char* kUntakenBranches = "untaken_branches";
+
 struct Evaluation {
   Verdict verdict = Verdict::unsupported;
-  std::string message;      // why not correct, in words a person or a language model can act on
+  // Why not correct, in words a person or a language model can act on; of a correct one, behind
+  // which branches that no run took it may be wrong.
+  std::string message;
   TimeEstimate time;        // valid only when correct
   ResourceUsage resources;  // valid once compiled
   Facts facts;
@@ -62,6 +68,10 @@ struct Evaluation {
   double roofline_seconds = 0.0;  // speed-of-light time for the bench sizes, 0 when unknown
   Hash128 machine_code;           // hash of the compiled kernel's text, {0,0} when not compiled
   [[nodiscard]] bool correct() const { return verdict == Verdict::correct; }
+  // Correct, but for what lies behind branches that no run took.
+  [[nodiscard]] bool has_untaken_branches() const {
+    return correct() && facts.contains(kUntakenBranches);
+  }
 };
 
 }  // namespace regraph

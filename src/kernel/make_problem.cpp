@@ -39,7 +39,8 @@ class Joiner {
          {join_sizes(), join_parameters(), join_arguments(), join_launch()}) {
       if (!status.ok()) return status.error();
     }
-    for (const Status& status : {join_bench(), join_tests(), join_captured(), look_at_races()}) {
+    for (const Status& status :
+         {join_bench(), join_tests(), join_captured(), look_at_races(), look_at_fixed()}) {
       if (!status.ok()) return status.error();
     }
     return std::move(problem_);
@@ -60,6 +61,18 @@ class Joiner {
       if (argument == problem_.arguments.end() || !argument->is_output() || !argument->has_memory())
         return error(
             0, fmt::format("check.benign_races: '{}' is no buffer that the kernel writes", name));
+    }
+    return {};
+  }
+
+  // Only what could vary is worth saying.
+  Status look_at_fixed() const {
+    for (const std::string& name : problem_.assume.fixed) {
+      const auto argument = std::ranges::find(problem_.arguments, name, &Argument::name);
+      const bool is_scalar = argument != problem_.arguments.end() && argument->value.has_value();
+      if (is_scalar || problem_.sizes.contains(name)) continue;
+      return error(0, fmt::format("assume.fixed: '{}' is no scalar and no size", name),
+                   ErrorCode::not_found);
     }
     return {};
   }
@@ -255,6 +268,7 @@ class Joiner {
     const std::string& name = argument.name;
     if (said.init) {
       argument.init = *said.init;
+      argument.init_is_given = true;
       if (const auto init = argument.init.at(problem_.sizes); !init.ok()) {
         return error(said.line, fmt::format("init of '{}': {}", name, init.error().message),
                      init.error().code);

@@ -137,6 +137,16 @@ Status read_captures(const Node& node, const Place& place, std::vector<ManifestC
   return {};
 }
 
+Status read_names(const Node& node, const Place& place, std::vector<std::string>& names) {
+  if (!node.IsSequence()) return place.error(node, "expected a list of arguments, as [x, y]");
+  for (const Node& item : node) {
+    Result<std::string> name = read_text(item, place);
+    if (!name.ok()) return name.error();
+    names.push_back(*std::move(name));
+  }
+  return {};
+}
+
 Status read_check(const Node& node, const Place& place, CheckPolicy& check) {
   if (Status keys = check_keys(node, place, {"tolerance", "seeds", "benign_races"}); !keys.ok())
     return keys;
@@ -152,16 +162,7 @@ Status read_check(const Node& node, const Place& place, CheckPolicy& check) {
           check.relative_tolerance = *number;
           return {};
         }
-        if (key == "benign_races") {
-          if (!value.IsSequence())
-            return at.error(value, "expected a list of arguments, as [x, y]");
-          for (const Node& item : value) {
-            Result<std::string> name = read_text(item, at);
-            if (!name.ok()) return name.error();
-            check.benign_races.push_back(*std::move(name));
-          }
-          return {};
-        }
+        if (key == "benign_races") return read_names(value, at, check.benign_races);
         Result<std::int64_t> seeds = read_integer(value, at);
         if (!seeds.ok()) return seeds.error();
         if (*seeds < 5 || *seeds > 1000) {
@@ -174,8 +175,8 @@ Status read_check(const Node& node, const Place& place, CheckPolicy& check) {
 }
 
 Status read_assumptions(const Node& node, const Place& place, Assumptions& assume) {
-  if (Status keys =
-          check_keys(node, place, {"noalias", "align", "reassociate", "fast_math", "precision"});
+  if (Status keys = check_keys(
+          node, place, {"noalias", "align", "reassociate", "fast_math", "precision", "fixed"});
       !keys.ok()) {
     return keys;
   }
@@ -193,6 +194,7 @@ Status read_assumptions(const Node& node, const Place& place, Assumptions& assum
           assume.align = static_cast<int>(*align);
           return {};
         }
+        if (key == "fixed") return read_names(value, at, assume.fixed);
         const std::string text = value.IsScalar() ? value.Scalar() : "";
         if (text != "keep" && text != "any") {
           return at.error(value, "expected keep (no lower precision) or any");

@@ -58,6 +58,10 @@ std::vector<std::string> Problem::constant_contents() const {
   return contents;
 }
 
+bool Assumptions::is_fixed(const std::string& name) const {
+  return std::ranges::find(fixed, name) != fixed.end();
+}
+
 bool Problem::has_files() const {
   return std::ranges::any_of(arguments, [](const Argument& argument) {
     return argument.is_input() && argument.init.kind == BufferInit::Kind::file;

@@ -70,6 +70,8 @@ struct Argument {
   std::int64_t components = 1;           // scalars in one element: 4 for float4
   std::vector<IntegerExpression> shape;  // in elements, outermost first; empty for scalars
   BufferInit init;
+  // The manifest says what the buffer holds; else `init` is a guess, and tests also take others.
+  bool init_is_given = false;
   std::optional<ScalarValue> value;  // scalars that are not size symbols
   // A buffer of the harness that launches hand data on with: neither input nor output.
   bool is_scratch = false;
@@ -123,6 +125,10 @@ struct Assumptions {
   bool reassociate = true;  // floating-point sums may be reordered
   bool fast_math = false;
   bool keep_precision = true;
+  // Scalars and sizes that always have the values that the manifest gives: tests take no others.
+  std::vector<std::string> fixed = {};
+
+  [[nodiscard]] bool is_fixed(const std::string& name) const;
 };
 
 // One launch of a program as it was: at these sizes the kernel is judged on these contents, too.

@@ -126,8 +126,11 @@ void emit_arguments(YAML::Emitter& out, const Problem& problem) {
     }
     out << YAML::Key << "dir" << YAML::Value << direction_text(argument.direction);
     emit_shape(out, argument);
-    out << YAML::Key << "init" << YAML::Value;
-    emit_init(out, argument.init);
+    // Reading it back must not make a guess a promise.
+    if (argument.init_is_given || is_floating(argument.type)) {
+      out << YAML::Key << "init" << YAML::Value;
+      emit_init(out, argument.init);
+    }
     if (!argument.overlaps.empty()) {
       out << YAML::Key << "overlap" << YAML::Value << YAML::Flow << YAML::BeginSeq;
       emit_text(out, argument.overlaps);
@@ -185,6 +188,12 @@ void emit_policies(YAML::Emitter& out, const Problem& problem) {
   out << YAML::Key << "reassociate" << YAML::Value << assume.reassociate;
   out << YAML::Key << "fast_math" << YAML::Value << assume.fast_math;
   out << YAML::Key << "precision" << YAML::Value << (assume.keep_precision ? "keep" : "any");
+  if (!assume.fixed.empty()) {
+    out << YAML::Key << "fixed" << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const std::string& name : assume.fixed)
+      emit_text(out, name);
+    out << YAML::EndSeq;
+  }
   out << YAML::EndMap;
 
   if (!problem.flops && !problem.bytes) return;

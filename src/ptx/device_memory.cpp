@@ -14,8 +14,10 @@
 namespace regraph::ptx {
 namespace {
 
-// Device addresses are made up, the same in every process: faults and cache sets repeat exactly.
-constexpr std::uint64_t kFirstAddress = 0x70'0000'0000ULL;
+// Device addresses are made up, for one placement the same in every process: faults and cache sets
+// repeat exactly. They have 47 bits, as those that CUDA gives on x86-64.
+constexpr std::uint64_t kFirstAddress = 0x7e00'0000'0000ULL;
+constexpr std::uint64_t kPlacements = std::uint64_t{1} << 19;
 // The red zone grows with the buffer, so that an index wrong by a whole row or panel still misses
 // every other buffer. Addresses cost nothing.
 constexpr std::uint64_t kSmallestRedZone = 2ULL << 20;
@@ -61,6 +63,7 @@ struct DeviceMemory::State {
   };
   std::vector<Region> regions;
   std::vector<Backing> backings;
+  std::uint64_t first = kFirstAddress;  // where the placement begins
   std::uint64_t next = kFirstAddress;
 
   ~State() {
@@ -80,7 +83,10 @@ struct DeviceMemory::State {
   }
 };
 
-DeviceMemory::DeviceMemory() : state_(std::make_unique<State>()) {}
+DeviceMemory::DeviceMemory(std::uint64_t placement) : state_(std::make_unique<State>()) {
+  state_->first = kFirstAddress + placement % kPlacements * kSmallestRedZone;
+  state_->next = state_->first;
+}
 DeviceMemory::~DeviceMemory() = default;
 DeviceMemory::DeviceMemory(DeviceMemory&&) noexcept = default;
 DeviceMemory& DeviceMemory::operator=(DeviceMemory&&) noexcept = default;
@@ -190,6 +196,8 @@ bool DeviceMemory::release(std::uint64_t address) {
 
 Result<DeviceMemory> DeviceMemory::twin() const {
   DeviceMemory memory;
+  memory.state_->first = state_->first;
+  memory.state_->next = state_->first;
   for (std::size_t i = 0; i < state_->regions.size(); ++i) {
     const Region& region = state_->regions[i];
     const State::Backing& backing = state_->backings[i];

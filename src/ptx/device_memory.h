@@ -20,7 +20,8 @@ enum class BufferAccess : std::uint8_t { read_write, read_only };
 
 class DeviceMemory {
  public:
-  DeviceMemory();
+  // Buffers lie where a driver could put them: `placement` draws where they begin.
+  explicit DeviceMemory(std::uint64_t placement = 0);
   ~DeviceMemory();
   DeviceMemory(DeviceMemory&&) noexcept;
   DeviceMemory& operator=(DeviceMemory&&) noexcept;

@@ -262,9 +262,16 @@ struct RunOptions {
   // Receives what is loaded from global memory that a kernel may write to, and costs time for that
   // alone; until it is full. Blocks then run in order on one host thread. Null: nobody asks.
   AddressLog* reads = nullptr;
-  // What every byte of shared and local memory holds at first. All ones is NaN as a float and -1 as
-  // an integer: large as an index, which faults rather than works.
+  // What every byte of shared memory holds at first, and of local memory without a hardware_seed.
+  // All ones is NaN as a float and -1 as an integer: large as an index, which faults rather than
+  // works.
   std::uint8_t shared_fill = 0xff;
+  // Draws what PTX leaves to the hardware: the slots that %warpid names, and what local memory
+  // holds before it is written. 0: slots are the warps' numbers in their block.
+  std::uint64_t hardware_seed = 0;
+  // Lanes of a warp that went different ways once go on apart wherever PTX lets them: activemask
+  // shows some of those that are there alone.
+  bool lanes_stay_apart = false;
   // Where it holds a block's memory, of an earlier run of the same launch, the block begins with
   // that; every block leaves its own. Null: all begin with shared_fill.
   LeftBehind* left_behind = nullptr;

@@ -65,6 +65,8 @@ std::string comparison_text(const ComparedKernel& compared) {
                    "  {}: EQUAL, {}\n    speedup  {:.2f}x [{:.2f}x, {:.2f}x]\n    time     {}\n",
                    compared.name, speed_words(compared), compared.speedup.ratio,
                    compared.speedup.low, compared.speedup.high, time_line(compared.evaluation));
+    if (!compared.evaluation.message.empty())
+      fmt::format_to(out, "    equal    {}\n", compared.evaluation.message);
   }
   if (compared.measured) {
     const SpeedupEstimate& hot = compared.measured->hot;

@@ -80,6 +80,11 @@ AnswerOutcome outcome_of(Verdict verdict) {
   }
 }
 
+AnswerOutcome outcome_of(const Evaluation& evaluation) {
+  return evaluation.has_untaken_branches() ? AnswerOutcome::suspicious
+                                           : outcome_of(evaluation.verdict);
+}
+
 struct Scorer::State {
   State(ScorerOptions chosen, Installation at, StateRegistry of, llm::JsonSchema schema)
       : options(std::move(chosen)),
@@ -209,7 +214,7 @@ struct Scorer::State {
     const Evaluation evaluation = problem.judge(answer->candidate, cancellation);
     score.verdict = evaluation.verdict;
     score.message = evaluation.message;
-    score.facts.outcome = outcome_of(evaluation.verdict);
+    score.facts.outcome = outcome_of(evaluation);
     if (!evaluation.correct()) return;
     score.time = evaluation.time;
     score.facts.seconds = evaluation.time.median_seconds;

@@ -18,6 +18,8 @@ namespace regraph::score {
 
 // What a verdict of the evaluator means for an answer.
 [[nodiscard]] learn::AnswerOutcome outcome_of(Verdict verdict);
+// The same with what is known besides: branches of its own that no run took make it suspicious.
+[[nodiscard]] learn::AnswerOutcome outcome_of(const Evaluation& evaluation);
 
 struct ScorerOptions {
   std::filesystem::path states;  // a StateRegistry's folder

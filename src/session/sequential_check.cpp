@@ -78,13 +78,13 @@ Result<std::vector<std::string>, SessionError> check_against_function(
     if (!function) return check_failed(source, function.error());
     std::optional<Error> trouble;
     const VerificationResult result = opened.verifier->verify_on(
-        [&](const Symbols& symbols, const verify::Buffers& inputs,
+        [&](const Problem&, const Symbols& symbols, const verify::Buffers& inputs,
             const verify::RunSettings& settings) {
           auto run = function->run(symbols, inputs, settings, cancellation);
           if (!run) trouble = run.error();
           return run;
         },
-        seed, cancellation);
+        seed, cancellation, verify::CaseChoice::as_given);
     if (result.cancelled || cancellation.requested())
       return SessionError{FailureCause::interrupted, "interrupted"};
     if (trouble) return check_failed(source, *trouble);

@@ -120,7 +120,8 @@ struct GpuEvaluator::State {
     if (rejected(stages.prepare(candidate, here.staged, stop))) return here;
     auto findings = stages.verify_and_predict(here.staged, budget, false, stop);
     log.add(&GpuStatistics::model_seconds, here.staged.predict_seconds);
-    if (rejected(std::move(findings.verified))) return here;
+    if (rejected(std::move(findings.verified)) || rejected(std::move(findings.same_work)))
+      return here;
     // A kernel that the model has no time for can still be timed; one that does wrong cannot.
     here.goes_on = !rejected(std::move(findings.predicted)) ||
                    here.staged.evaluation.verdict == Verdict::unsupported;

@@ -48,15 +48,15 @@ Result<VerificationResult, Failure> Probation::run(const PreparedCandidate& kern
     result.message = "on the GPU: " + loaded.error().message;
     return result;
   }
-  const GpuRunner runner{*process_, problem_, *loaded, kernel.loaded, kTimeoutSeconds, stop};
   const Result<Verifier::Scale> scale = verifier_.largest_test(seed, stop);
   Error trouble;
   bool failed = false;
   int of_largest_size = 0;
   verify::RunsDifference varies;
   VerificationResult result = verifier_.verify_on(
-      [&](const Symbols& symbols, const verify::Buffers& inputs,
+      [&](const Problem& problem, const Symbols& symbols, const verify::Buffers& inputs,
           const verify::RunSettings& settings) {
+        const GpuRunner runner{*process_, problem, *loaded, kernel.loaded, kTimeoutSeconds, stop};
         Result<verify::KernelRun> run = run_on_gpu(runner, symbols, inputs, settings);
         // Memory and workers are the machine's; the rest is the candidate's.
         failed = !run.ok() &&

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <utility>
@@ -65,7 +66,9 @@ CandidateStages::Findings CandidateStages::verify_and_predict(StagedCandidate& s
     if (part == 0) {
       findings.verified = verify(staged, budget.seed, stop);
       wrong = !findings.verified;
-      if (findings.verified && bench) findings.same_work = verify_bench(staged, budget, stop);
+      if (!findings.verified) return;
+      findings.same_work =
+          bench ? verify_bench(staged, budget, stop) : look_behind_branches(staged, budget, stop);
     } else if (!wrong) {
       findings.predicted = predict(predicted, stop);
     }
@@ -73,6 +76,7 @@ CandidateStages::Findings CandidateStages::verify_and_predict(StagedCandidate& s
   if (!findings.verified) return findings;
   staged.evaluation = std::move(predicted.evaluation);
   staged.predict_seconds = predicted.predict_seconds;
+  add_untaken(staged.untaken, staged.evaluation);
   return findings;
 }
 
@@ -94,17 +98,38 @@ StageResult CandidateStages::predict(StagedCandidate& staged, const Cancellation
   return {};
 }
 
-StageResult CandidateStages::verify_bench(const StagedCandidate& staged,
-                                          const EvaluationBudget& budget,
+StageResult CandidateStages::verify_bench(StagedCandidate& staged, const EvaluationBudget& budget,
                                           const Cancellation& stop) {
   if (verifier_.original() == nullptr) return {};
-  auto compared = result_of(
-      verifier_.verify_bench(*staged.prepared, staged.tested, budget.seed, budget.effort, stop));
-  if (!compared) return compared;
+  const VerificationResult compared =
+      verifier_.verify_bench(*staged.prepared, staged.tested, budget.seed, budget.effort, stop);
+  if (!compared.correct()) return result_of(compared);
+  staged.untaken = compared.untaken;
   const auto less =
       witness_.missing(problem_, *verifier_.original(), staged.prepared->loaded, stop);
   if (less) return Rejection{Verdict::suspicious, *less};
   return {};
+}
+
+StageResult CandidateStages::look_behind_branches(StagedCandidate& staged,
+                                                  const EvaluationBudget& budget,
+                                                  const Cancellation& stop) {
+  const VerificationResult looked =
+      verifier_.look_behind_branches(*staged.prepared, staged.tested, budget.seed, stop);
+  if (!looked.correct()) return result_of(looked);
+  staged.untaken = looked.untaken;
+  return {};
+}
+
+void add_untaken(const std::vector<std::string>& untaken, Evaluation& evaluation) {
+  constexpr std::size_t kMostNamed = 3;
+  if (untaken.empty() || !evaluation.correct()) return;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(untaken.size(), kMostNamed); ++i)
+    text += (i == 0 ? "" : ", ") + untaken[i];
+  if (untaken.size() > kMostNamed) text += fmt::format(" and {} more", untaken.size() - kMostNamed);
+  evaluation.message = "except behind branches that no run took: " + text;
+  evaluation.facts[kUntakenBranches] = static_cast<double>(untaken.size());
 }
 
 void judge_by_time(Evaluation& evaluation, const Deadline& deadline, double wall_seconds) {

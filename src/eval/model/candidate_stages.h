@@ -25,6 +25,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <vector>
 
 namespace regraph {
 
@@ -33,6 +35,7 @@ struct StagedCandidate {
   std::shared_ptr<const PreparedCandidate> prepared;  // null before prepare
   VerificationResult tested;                          // set by verify
   double predict_seconds = 0.0;                       // that predict took
+  std::vector<std::string> untaken;                   // set by verify_bench: VerificationResult
   Evaluation evaluation;                              // as far as it got; correct after predict
 };
 
@@ -54,12 +57,12 @@ class CandidateStages {
   // Sets time, facts, bottleneck and roofline, and the verdict to correct.
   [[nodiscard]] StageResult predict(StagedCandidate& staged, const Cancellation& stop);
   // verify and predict, at the same time where the verifier has a thread to spare; with `bench`,
-  // verify_bench as well. `staged` is as after all that passed; what is returned is the same
-  // however many threads there were.
+  // verify_bench as well, else look_behind_branches. `staged` is as after all that passed; what is
+  // returned is the same however many threads there were.
   struct Findings {
     StageResult verified;   // of verify; when it is not passed, the others say nothing
     StageResult predicted;  // of predict
-    StageResult same_work;  // of verify_bench
+    StageResult same_work;  // of verify_bench, or of look_behind_branches
     [[nodiscard]] StageResult first_failure() && {
       if (!verified) return std::move(verified);
       return predicted ? std::move(same_work) : std::move(predicted);
@@ -68,8 +71,14 @@ class CandidateStages {
   [[nodiscard]] Findings verify_and_predict(StagedCandidate& staged, const EvaluationBudget& budget,
                                             bool bench, const Cancellation& stop);
   // For candidates whose outputs at the bench sizes nobody compares elsewhere.
-  [[nodiscard]] StageResult verify_bench(const StagedCandidate& staged,
-                                         const EvaluationBudget& budget, const Cancellation& stop);
+  // Sets `untaken`.
+  [[nodiscard]] StageResult verify_bench(StagedCandidate& staged, const EvaluationBudget& budget,
+                                         const Cancellation& stop);
+
+  // For those whose outputs there are compared on a GPU. Sets `untaken`.
+  [[nodiscard]] StageResult look_behind_branches(StagedCandidate& staged,
+                                                 const EvaluationBudget& budget,
+                                                 const Cancellation& stop);
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
   // The threads that all candidates share.
@@ -84,6 +93,9 @@ class CandidateStages {
   WorkCounting counting_ = WorkCounting::ptx;  // set once
   WorkWitness witness_;
 };
+
+// Says in a correct evaluation which branches no run took.
+void add_untaken(const std::vector<std::string>& untaken, Evaluation& evaluation);
 
 // What was not finished in time has no other verdict than that.
 void judge_by_time(Evaluation& evaluation, const Deadline& deadline, double wall_seconds);

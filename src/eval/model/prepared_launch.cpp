@@ -1,6 +1,6 @@
 #include "eval/model/prepared_launch.h"
 
-#include "eval/verify/inputs.h"
+#include "eval/verify/bench_inputs.h"
 #include "eval/verify/parameters.h"
 
 #include <string>
@@ -10,12 +10,6 @@
 namespace regraph {
 namespace {
 
-// Elements of the repeating pattern that fills large buffers; a multiple of the page size in bytes
-// for every element type.
-constexpr std::size_t kPatternElements = 64 << 10;
-constexpr std::size_t kPage = 4096;
-// Inputs of the timing sample; verification draws its own.
-constexpr std::uint64_t kPatternSeed = 0x5EED;
 // What one launch may address. Buffers are backed only where touched, but addresses must exist.
 constexpr std::uint64_t kMostBufferBytes = std::uint64_t{1} << 40;
 
@@ -24,6 +18,7 @@ Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Sy
                                                 ptx::DeviceMemory& memory,
                                                 ptx::ModuleMemory& variables) {
   std::vector<std::uint64_t> addresses(problem.arguments.size(), 0);
+  const verify::BenchInputs inputs(problem, symbols, 0, verify::BenchData::timed);
   for (std::size_t index = 0; index < problem.arguments.size(); ++index) {
     const Argument& argument = problem.arguments[index];
     if (!argument.has_content()) continue;
@@ -36,12 +31,7 @@ Result<std::vector<std::uint64_t>> make_buffers(const Problem& problem, const Sy
                                                    " elements, more than any device holds");
     }
     const auto bytes = static_cast<std::size_t>(*count) * size;
-    std::size_t drawn = argument.is_symbol ? bytes : kPatternElements * size;
-    if (problem.is_whole(symbols, argument) && !argument.is_symbol)
-      drawn = (bytes + kPage - 1) / kPage * kPage;
-    std::vector<std::byte> pattern(drawn);
-    verify::fill_input(problem, argument, symbols, verify::Distribution::manifest, kPatternSeed,
-                       index, pattern);
+    const std::vector<std::byte>& pattern = inputs.patterns()[index];
     if (argument.is_symbol) {
       if (Status status = verify::set_symbol(argument, pattern, variables); !status)
         return status.error();

@@ -3,6 +3,7 @@
 #include "eval/model/block_spread.h"
 #include "eval/model/local_memory.h"
 #include "eval/model/prepared_launch.h"
+#include "eval/verify/bench_sample.h"
 #include "ptx/decode/code.h"
 #include "ptx/memory/module_memory.h"
 
@@ -73,7 +74,7 @@ Result<SampledBlocks> run_representatives(const Problem& problem, const ptx::Pro
   if (!prepared) return prepared.error();
   ptx::RunOptions options;
   options.variables = &prepared->variables;
-  options.blocks = representative_blocks(launch.grid);
+  options.blocks = verify::representative_blocks(launch.grid);
   options.instruction_budget = kSampleInstructions * options.blocks.size();
   options.threads = 1;
   SampledBlocks sampled;
@@ -100,24 +101,6 @@ Result<SampledBlocks> run_representatives(const Problem& problem, const ptx::Pro
 }
 
 }  // namespace
-
-std::vector<std::uint64_t> representative_blocks(const Dim3& grid) {
-  const std::uint64_t count = grid.count();
-  if (count <= 4) {
-    std::vector<std::uint64_t> all(count);
-    for (std::uint64_t block = 0; block < count; ++block)
-      all[block] = block;
-    return all;
-  }
-  std::set<std::uint64_t> blocks;
-  for (const double at : {0.37, 0.61}) {
-    const auto x = static_cast<std::uint64_t>(at * grid.x);
-    const auto y = static_cast<std::uint64_t>(at * grid.y);
-    const auto z = static_cast<std::uint64_t>(at * grid.z);
-    blocks.insert((z * grid.y + y) * grid.x + x);
-  }
-  return {blocks.begin(), blocks.end()};
-}
 
 Result<LaunchSample> sample_launch(const Problem& problem, const ptx::Program& program,
                                    const ConcreteLaunch& launch, const Symbols& symbols,

@@ -24,10 +24,6 @@ struct LaunchSample {
   double spread_error = 0.0;
 };
 
-// Linear ids of blocks that stand for a grid of blocks that are alike, ascending: all of a small
-// grid, else two of its interior, as the edge is a small part of a grid worth timing.
-[[nodiscard]] std::vector<std::uint64_t> representative_blocks(const Dim3& grid);
-
 // Samples `launch` with buffers of the sizes `symbols` give. Buffers hold a repeating pattern of
 // the arguments' inits and are backed only where they are touched. Errors: buffers too large for
 // any device or arguments that do not fit the kernel (invalid_argument, not_found), address

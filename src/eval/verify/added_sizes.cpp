@@ -26,7 +26,9 @@ std::int64_t alike(std::int64_t value, std::int64_t modulus, std::int64_t least)
   return std::min(value, least + ((value - least) % modulus));
 }
 
-bool affordable(const Problem& problem, const Symbols& symbols) {
+}  // namespace
+
+bool is_affordable(const Problem& problem, const Symbols& symbols) {
   std::int64_t elements = 0;
   for (const Argument& argument : problem.arguments) {
     if (!argument.has_content()) continue;
@@ -38,8 +40,6 @@ bool affordable(const Problem& problem, const Symbols& symbols) {
   return elements <= kMostElements && volume(problem, symbols) <= kMostVolume;
 }
 
-}  // namespace
-
 std::vector<Symbols> sizes_like(const Problem& problem, const Symbols& bench,
                                 const std::vector<std::int64_t>& compared) {
   std::vector<Symbols> sizes;
@@ -47,7 +47,7 @@ std::vector<Symbols> sizes_like(const Problem& problem, const Symbols& bench,
     const auto is = [&](const Symbols& other) { return other == symbols; };
     const bool known = std::any_of(problem.tests.begin(), problem.tests.end(), is) ||
                        std::any_of(sizes.begin(), sizes.end(), is) || symbols == bench;
-    if (!known && affordable(problem, symbols)) sizes.push_back(symbols);
+    if (!known && is_affordable(problem, symbols)) sizes.push_back(symbols);
   };
   Symbols small;
   for (const auto& [name, value] : bench)

@@ -16,4 +16,7 @@ namespace regraph::verify {
 [[nodiscard]] std::vector<Symbols> sizes_like(const Problem& problem, const Symbols& bench,
                                               const std::vector<std::int64_t>& compared);
 
+// Whether tests at these sizes are worth their time, and the problem allows them.
+[[nodiscard]] bool is_affordable(const Problem& problem, const Symbols& symbols);
+
 }  // namespace regraph::verify

@@ -25,6 +25,11 @@ constexpr std::size_t kAskedElements = 3;
 // for is another path, not a lower precision, which the tests see.
 constexpr double kToleranceFactor = 4.0;
 
+// Relative errors of sums that round one way, at most: what is looked for is missing work.
+constexpr double kMostOfSums = 1e-2;
+// How much larger errors may be than at the test sizes.
+constexpr double kTestedFactor = 8.0;
+
 // Faults that say nothing when a block ran alone, or took too long for this check.
 bool says_nothing(ptx::FaultKind kind) {
   return kind == ptx::FaultKind::instruction_budget || kind == ptx::FaultKind::deadlock ||
@@ -62,20 +67,41 @@ BenchLimits bench_limits(EvaluationBudget::Effort effort) {
 
 BenchCheck::BenchCheck(const Problem& problem, const LoadedPlan& candidate,
                        BenchReference& reference, const std::vector<std::int64_t>& compared_with,
-                       BenchLimits limits, int threads, ThreadBudget& budget,
+                       BenchLimits limits, double tested_error, int threads, ThreadBudget& budget,
                        const Cancellation& cancellation)
     : problem_(problem),
       candidate_(candidate),
       reference_(reference),
       compared_with_(compared_with),
       limits_(limits),
+      tested_error_(tested_error),
       threads_(threads),
       cancellation_(cancellation),
       sample_(problem, candidate, reference.symbols(), reference.inputs(),
-              random_bits(reference.seed(), kCandidatePoison), loose_alignment(problem), budget) {}
+              random_bits(reference.seed(), kCandidatePoison), pointer_offset(), budget) {}
+
+// Timed launches have their buffers where the timing model has them.
+std::size_t BenchCheck::pointer_offset() const {
+  return reference_.inputs().data() == BenchData::timed ? 0 : loose_alignment(problem_);
+}
+
+double BenchCheck::tolerance_of(const Argument& argument, const Arithmetic& arithmetic) const {
+  const ScalarType type = judged_type(argument);
+  const double usual =
+      kToleranceFactor * tolerance(type, arithmetic, problem_.check, problem_.assume);
+  if (reference_.inputs().data() != BenchData::timed || usual == 0.0) return usual;
+  // Long sums of any numbers: the original itself is off by as much.
+  const double longest = std::min(arithmetic.reduction_length * unit_roundoff(type), kMostOfSums);
+  return std::max({usual, longest, kTestedFactor * tested_error_});
+}
 
 Verdict BenchCheck::reject(Verdict verdict, const std::string& what) {
-  message_ = fmt::format("at the bench size {}: {}", symbols_text(reference_.symbols()), what);
+  const BenchData data = reference_.inputs().data();
+  message_ = fmt::format("at the bench size {}{}: {}", symbols_text(reference_.symbols()),
+                         data == BenchData::timed   ? ", on the data that is timed"
+                         : data == BenchData::equal ? ", with equal integers"
+                                                    : "",
+                         what);
   return verdict;
 }
 
@@ -96,9 +122,8 @@ Verdict BenchCheck::run() {
 }
 
 Verdict BenchCheck::run_whole(const BenchReference::Whole& whole) {
-  auto made =
-      BenchRun::create(problem_, candidate_, reference_.symbols(), reference_.inputs(),
-                       random_bits(reference_.seed(), kCandidatePoison), loose_alignment(problem_));
+  auto made = BenchRun::create(problem_, candidate_, reference_.symbols(), reference_.inputs(),
+                               random_bits(reference_.seed(), kCandidatePoison), pointer_offset());
   if (!made.ok()) return reject(verdict_of_start(made.error().code), made.error().message);
   BenchRun& run = **made;
   for (std::size_t i = 0; i < run.launches(); ++i) {
@@ -119,8 +144,7 @@ Verdict BenchCheck::run_whole(const BenchReference::Whole& whole) {
     const Argument& argument = problem_.arguments[i];
     if (!argument.is_output()) continue;
     const std::vector<std::byte> before = run.before(i);
-    const double tau = kToleranceFactor * tolerance(judged_type(argument), whole.arithmetic,
-                                                    problem_.check, problem_.assume);
+    const double tau = tolerance_of(argument, whole.arithmetic);
     const BufferComparison comparison =
         compare({argument, extents_of(argument, reference_.symbols()), whole.expected[i],
                  run.content(i), before, whole.untouched[i]},
@@ -150,7 +174,10 @@ Verdict BenchCheck::run_blocks() {
 Verdict BenchCheck::sample_blocks() {
   const Dim3& grid = sample_.grid();
   const std::uint64_t seed = random_bits(reference_.seed(), kCandidateBlocks);
-  std::vector<std::uint64_t> wanted = telling_blocks(grid, seed, 0);
+  std::vector<std::uint64_t> wanted;
+  if (reference_.inputs().data() == BenchData::timed) wanted = representative_blocks(grid);
+  for (const std::uint64_t one : telling_blocks(grid, seed, 0))
+    wanted.push_back(one);
   for (const std::uint64_t one : blocks_near(compared_with_, grid, sample_.block_extent()))
     wanted.push_back(one);
   for (const std::uint64_t one : telling_blocks(grid, seed, limits_.drawn_blocks))
@@ -336,8 +363,7 @@ Verdict BenchCheck::compare_elements(const std::vector<KnownElements>& known) {
     const Arithmetic& arithmetic = reference_.block_arithmetic();
     const bool exact = reference_.exact_inputs() && !arithmetic.special_functions &&
                        exactly_representable(argument, expected, {});
-    const double tau = kToleranceFactor * tolerance(judged_type(argument), arithmetic,
-                                                    problem_.check, problem_.assume);
+    const double tau = tolerance_of(argument, arithmetic);
     const BufferComparison comparison = compare({argument,
                                                  extents_of(argument, reference_.symbols()),
                                                  expected,

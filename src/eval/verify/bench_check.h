@@ -34,14 +34,18 @@ struct KnownElements;
 
 class BenchCheck {
  public:
-  // All references must outlive the check. `compared_with`: compared_values of the plan. `threads`
-  // run a launch as a whole, those that `budget` has to spare run blocks.
+  // All references must outlive the check. `compared_with`: compared_values of the plan.
+  // `tested_error`: the relative error at the test sizes. `threads` run a launch as a whole, those
+  // that `budget` has to spare run blocks.
   BenchCheck(const Problem& problem, const LoadedPlan& candidate, BenchReference& reference,
-             const std::vector<std::int64_t>& compared_with, BenchLimits limits, int threads,
-             ThreadBudget& budget, const Cancellation& cancellation);
+             const std::vector<std::int64_t>& compared_with, BenchLimits limits,
+             double tested_error, int threads, ThreadBudget& budget,
+             const Cancellation& cancellation);
 
   // Correct: nothing speaks against it, as far as anything was compared.
   [[nodiscard]] Verdict run();
+  // Warp instructions that the whole plan would take, from the blocks that ran.
+  [[nodiscard]] double estimated_instructions() const { return sample_.estimated_instructions(); }
   // Compares all that blocks write that took one of the paths, while the limits allow.
   [[nodiscard]] Verdict insist(const PathSet& paths);
 
@@ -57,6 +61,8 @@ class BenchCheck {
   using Element = std::pair<std::uint32_t, std::uint64_t>;  // argument and number
 
   Verdict reject(Verdict verdict, const std::string& what);
+  [[nodiscard]] std::size_t pointer_offset() const;
+  [[nodiscard]] double tolerance_of(const Argument& argument, const Arithmetic& arithmetic) const;
   Verdict run_whole(const BenchReference::Whole& whole);
   Verdict run_blocks();
   Verdict sample_blocks();
@@ -79,6 +85,7 @@ class BenchCheck {
   BenchReference& reference_;
   const std::vector<std::int64_t>& compared_with_;
   BenchLimits limits_;
+  double tested_error_;
   int threads_;
   const Cancellation& cancellation_;
   BenchSample sample_;

@@ -59,7 +59,7 @@ Result<std::unique_ptr<BenchRun>> BenchRun::beside() const {
   }
   Result<ptx::ModuleMemory> variables = variables_.copy();
   if (!variables.ok()) return variables.error();
-  std::unique_ptr<BenchRun> run(new BenchRun(problem_, plan_, *std::move(variables)));
+  std::unique_ptr<BenchRun> run(new BenchRun(problem_, plan_, *std::move(variables), hardware_));
   run->concrete_ = concrete_;
   run->arguments_ = arguments_;
   run->pointer_offset_ = pointer_offset_;

@@ -23,14 +23,14 @@ constexpr int kDrawnBlocks = 8;
 
 BenchReference::BenchReference(const Problem& problem, const LoadedPlan& original,
                                const Symbols& symbols, BenchReferenceSettings settings,
-                               std::uint64_t seed, ThreadBudget& budget)
+                               std::uint64_t seed, ThreadBudget& budget, BenchData data)
     : problem_(problem),
       original_(original),
       symbols_(symbols),
       settings_(settings),
       seed_(seed),
       budget_(budget),
-      inputs_(problem, symbols, seed) {}
+      inputs_(problem, symbols, seed, data) {}
 
 bool BenchReference::start(const Cancellation& cancellation) {
   if (started_) return *started_;
@@ -128,8 +128,11 @@ bool BenchReference::by_blocks(const Cancellation& cancellation) {
 bool BenchReference::learn(const Cancellation& cancellation) {
   const std::uint64_t before = sample_->spent();
   std::uint64_t blocks = 0;
-  const std::vector<std::uint64_t> wanted =
-      telling_blocks(sample_->grid(), random_bits(seed_, kBenchBlocks), kDrawnBlocks);
+  std::vector<std::uint64_t> wanted;
+  if (inputs_.data() == BenchData::timed) wanted = representative_blocks(sample_->grid());
+  for (const std::uint64_t one :
+       telling_blocks(sample_->grid(), random_bits(seed_, kBenchBlocks), kDrawnBlocks))
+    wanted.push_back(one);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const std::uint64_t one = wanted[i];
     const bool enough = sample_->blocks().size() >= kFewestSampled + 2;

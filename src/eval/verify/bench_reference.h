@@ -29,7 +29,8 @@ class BenchReference {
  public:
   // All references must outlive this.
   BenchReference(const Problem& problem, const LoadedPlan& original, const Symbols& symbols,
-                 BenchReferenceSettings settings, std::uint64_t seed, ThreadBudget& budget);
+                 BenchReferenceSettings settings, std::uint64_t seed, ThreadBudget& budget,
+                 BenchData data = BenchData::exact);
 
   [[nodiscard]] const Symbols& symbols() const { return symbols_; }
   [[nodiscard]] const BenchInputs& inputs() const { return inputs_; }
@@ -74,7 +75,8 @@ class BenchReference {
   void run_ahead(std::span<const std::uint64_t> blocks, const Cancellation& cancellation);
   [[nodiscard]] const Arithmetic& block_arithmetic() const { return block_arithmetic_; }
   [[nodiscard]] bool exact_inputs() const {
-    return !settings_.divides_floats && !problem_.has_given_data(symbols_);
+    return inputs_.data() != BenchData::timed && !settings_.divides_floats &&
+           !problem_.has_given_data(symbols_);
   }
 
  private:

@@ -1,7 +1,6 @@
 #include "eval/verify/bench_run.h"
 
 #include "base/random.h"
-#include "eval/verify/inputs.h"
 #include "eval/verify/parameters.h"
 #include "eval/verify/poison.h"
 #include "eval/verify/random_streams.h"
@@ -15,9 +14,8 @@ namespace regraph::verify {
 
 namespace {
 
-constexpr std::size_t kPage = 4096;
-// A prime: no power of two is a multiple of the period.
-constexpr std::size_t kPatternBytes = 61 * kPage;
+// Poison repeats after a prime number of pages.
+constexpr std::size_t kPoisonBytes = 61 * 4096;
 // What one launch may address; buffers are backed only where touched.
 constexpr std::uint64_t kMostBufferBytes = std::uint64_t{1} << 40;
 // Blocks of a whole launch whose writes are logged together.
@@ -28,29 +26,6 @@ constexpr std::size_t kMostReads = std::size_t{1} << 16;
 
 }  // namespace
 
-BenchInputs::BenchInputs(const Problem& problem, const Symbols& symbols, std::uint64_t seed)
-    : patterns_(problem.arguments.size()) {
-  for (std::size_t i = 0; i < patterns_.size(); ++i) {
-    const Argument& argument = problem.arguments[i];
-    if (!argument.is_input()) continue;
-    const Result<std::int64_t> count = argument.element_count(symbols);
-    if (!count.ok()) continue;  // BenchRun::create reports it
-    const std::size_t content = static_cast<std::size_t>(*count) * size_in_bytes(argument.type);
-    std::size_t bytes = kPatternBytes;
-    if (argument.is_symbol) {
-      bytes = content;
-    } else if (problem.is_whole(symbols, argument)) {
-      // All of it, and room to begin anywhere in a page.
-      bytes = (content + 2 * kPage - 1) / kPage * kPage;
-    }
-    const bool given = problem.captured_content(symbols, argument.name) != nullptr;
-    patterns_[i].resize(bytes);
-    fill_input(problem, argument, symbols,
-               given ? Distribution::captured : Distribution::small_integers,
-               random_bits(seed, kBenchInputs), i, patterns_[i]);
-  }
-}
-
 Result<std::unique_ptr<BenchRun>> BenchRun::create(const Problem& problem, const LoadedPlan& plan,
                                                    const Symbols& symbols,
                                                    const BenchInputs& inputs,
@@ -59,7 +34,9 @@ Result<std::unique_ptr<BenchRun>> BenchRun::create(const Problem& problem, const
   if (plan.empty()) return fail(ErrorCode::invalid_argument, "the launch plan has no launch");
   Result<ptx::ModuleMemory> variables = ptx::ModuleMemory::create(plan.front().program);
   if (!variables.ok()) return variables.error();
-  std::unique_ptr<BenchRun> run(new BenchRun(problem, plan, *std::move(variables)));
+  const std::uint64_t hardware =
+      inputs.data() == BenchData::timed ? 0 : random_bits(poison_seed, kHardwareStream);
+  std::unique_ptr<BenchRun> run(new BenchRun(problem, plan, *std::move(variables), hardware));
   run->pointer_offset_ = pointer_offset;
   if (Status status = run->allocate(symbols, inputs, poison_seed); !status.ok()) {
     return status.error();
@@ -108,8 +85,8 @@ Status BenchRun::allocate(const Symbols& symbols, const BenchInputs& inputs,
     }
     bytes_[i] = static_cast<std::uint64_t>(*count) * size;
     std::vector<std::byte>& filled = fills_[i];
-    filled.resize(argument.is_input() ? pattern.size() : kPatternBytes);
-    if (argument.is_input()) {
+    filled.resize(pattern.empty() ? kPoisonBytes : pattern.size());
+    if (!pattern.empty()) {
       // The pattern begins where the content does.
       std::rotate_copy(pattern.begin(),
                        pattern.end() - static_cast<std::ptrdiff_t>(pointer_offset_), pattern.end(),
@@ -133,6 +110,7 @@ ptx::RunOptions BenchRun::options_for(std::uint64_t budget) {
   options.record_paths = true;
   options.instruction_budget = budget;
   options.variables = &variables_;
+  options.hardware_seed = hardware_;
   options.threads = 1;
   return options;
 }

@@ -4,6 +4,7 @@
 
 #include "base/cancellation.h"
 #include "base/result.h"
+#include "eval/verify/bench_inputs.h"
 #include "eval/verify/element_ranges.h"
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/loaded_plan.h"
@@ -19,19 +20,6 @@
 #include <vector>
 
 namespace regraph::verify {
-
-// What inputs hold at a bench size: small integers (inputs.h) in a pattern that repeats after a
-// prime number of pages, so that an index that wraps at a power of two finds other values. Where
-// contents were captured, these.
-class BenchInputs {
- public:
-  BenchInputs(const Problem& problem, const Symbols& symbols, std::uint64_t seed);
-  // One pattern an argument, not empty for inputs; symbols have their whole content.
-  [[nodiscard]] const Buffers& patterns() const { return patterns_; }
-
- private:
-  Buffers patterns_;
-};
 
 // What one block did.
 struct BlockRecord {
@@ -101,8 +89,13 @@ class BenchRun {
   [[nodiscard]] std::uint64_t writable_bytes() const;
 
  private:
-  BenchRun(const Problem& problem, const LoadedPlan& plan, ptx::ModuleMemory variables)
-      : problem_(problem), plan_(plan), variables_(std::move(variables)) {}
+  BenchRun(const Problem& problem, const LoadedPlan& plan, ptx::ModuleMemory variables,
+           std::uint64_t hardware)
+      : problem_(problem),
+        plan_(plan),
+        variables_(std::move(variables)),
+        hardware_(hardware),
+        memory_(hardware) {}
   Status allocate(const Symbols& symbols, const BenchInputs& inputs, std::uint64_t poison_seed);
   [[nodiscard]] std::vector<ElementRange> elements(const ptx::AddressLog& log) const;
   [[nodiscard]] ptx::RunOptions options_for(std::uint64_t budget);
@@ -113,6 +106,7 @@ class BenchRun {
   const Problem& problem_;
   const LoadedPlan& plan_;
   ptx::ModuleMemory variables_;
+  std::uint64_t hardware_;  // draws what it leaves open; 0: as the timing model has it
   ptx::DeviceMemory memory_;
   std::vector<ConcreteLaunch> concrete_;
   std::vector<ptx::LaunchArguments> arguments_;

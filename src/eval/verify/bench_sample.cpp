@@ -4,6 +4,7 @@
 #include "ptx/decode/code.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace regraph::verify {
@@ -39,6 +40,24 @@ std::vector<std::uint64_t> telling_blocks(const Dim3& grid, std::uint64_t seed, 
   for (int i = 0; i < drawn; ++i)
     add_once(blocks, random_bits(seed, i) % count);
   return blocks;
+}
+
+std::vector<std::uint64_t> representative_blocks(const Dim3& grid) {
+  const std::uint64_t count = grid.count();
+  if (count <= 4) {
+    std::vector<std::uint64_t> all(count);
+    for (std::uint64_t block = 0; block < count; ++block)
+      all[block] = block;
+    return all;
+  }
+  std::set<std::uint64_t> blocks;
+  for (const double at : {0.37, 0.61}) {
+    const auto x = static_cast<std::uint64_t>(at * grid.x);
+    const auto y = static_cast<std::uint64_t>(at * grid.y);
+    const auto z = static_cast<std::uint64_t>(at * grid.z);
+    blocks.insert((z * grid.y + y) * grid.x + x);
+  }
+  return {blocks.begin(), blocks.end()};
 }
 
 BenchSample::BenchSample(const Problem& problem, const LoadedPlan& plan, const Symbols& symbols,

@@ -95,4 +95,8 @@ class BenchSample {
 [[nodiscard]] std::vector<std::uint64_t> telling_blocks(const Dim3& grid, std::uint64_t seed,
                                                         int drawn);
 
+// Blocks of a grid of blocks that are alike that stand for it when it is timed, ascending: all of a
+// small grid, else two of its interior, as the edge is a small part of a grid worth timing.
+[[nodiscard]] std::vector<std::uint64_t> representative_blocks(const Dim3& grid);
+
 }  // namespace regraph::verify

@@ -3,8 +3,10 @@
 #include "base/ordered_loop.h"
 #include "eval/verify/added_sizes.h"
 #include "eval/verify/bench_check.h"
+#include "eval/verify/branch_search.h"
 #include "eval/verify/compared_values.h"
 #include "eval/verify/examination.h"
+#include "eval/verify/untaken_branches.h"
 #include "ptx/decode/code.h"
 
 #include <fmt/format.h>
@@ -19,7 +21,8 @@ namespace regraph::verify {
 namespace {
 
 // Kept for other candidates: bench sizes of a few seeds, and sizes that were added.
-constexpr std::size_t kKeptBenchReferences = 4;
+constexpr std::size_t kBenchData = 3;
+constexpr std::size_t kKeptBenchReferences = 4 * kBenchData;
 constexpr std::size_t kKeptSizes = 48;
 // Warp instructions that a candidate may take at an added size.
 constexpr std::uint64_t kProbeInstructions = 16'000'000;
@@ -39,6 +42,15 @@ auto recall(List& list, const Key& key, std::size_t kept, const Make& make) {
   }
   return list.front().second;
 }
+
+// One check: a bench size and what its buffers hold.
+struct Task {
+  std::size_t bench = 0;
+  BenchData data = BenchData::exact;
+  std::shared_ptr<BenchReference> reference = {};
+  std::unique_ptr<BenchCheck> check = {};
+  Verdict verdict = Verdict::correct;
+};
 
 // "line 12 of the source (PTX line 88) runs".
 std::string describe_path(const LoadedPlan& plan, const PathSet& paths) {
@@ -71,14 +83,15 @@ BenchVerification::BenchVerification(const Problem& problem, const LoadedPlan& o
     : problem_(problem), original_(original), settings_(std::move(settings)), threads_(threads) {}
 
 std::shared_ptr<BenchReference> BenchVerification::bench_reference(std::size_t bench,
+                                                                   BenchData data,
                                                                    std::uint64_t seed) {
   const std::lock_guard lock(mutex_);
-  return recall(bench_references_, std::pair(bench, seed),
-                std::max(kKeptBenchReferences, problem_.bench.size()), [&] {
+  return recall(bench_references_, std::tuple(bench, data, seed),
+                std::max(kKeptBenchReferences, kBenchData * problem_.bench.size()), [&] {
                   const BenchReferenceSettings settings = {
                       settings_.reduction_length, settings_.divides_floats, settings_.threads};
                   return std::make_shared<BenchReference>(
-                      problem_, original_, problem_.bench[bench], settings, seed, threads_);
+                      problem_, original_, problem_.bench[bench], settings, seed, threads_, data);
                 });
 }
 
@@ -107,7 +120,7 @@ Error BenchVerification::no_result(BenchReference& reference) {
 
 Result<Arithmetic> BenchVerification::arithmetic(std::uint64_t seed,
                                                  const Cancellation& cancellation) {
-  const auto reference = bench_reference(0, seed);
+  const auto reference = bench_reference(0, BenchData::exact, seed);
   if (reference->by_blocks(cancellation)) return reference->block_arithmetic();
   if (const BenchReference::Whole* whole = reference->whole(cancellation)) return whole->arithmetic;
   if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
@@ -116,7 +129,7 @@ Result<Arithmetic> BenchVerification::arithmetic(std::uint64_t seed,
 
 Status BenchVerification::check_original(std::uint64_t seed, const Cancellation& cancellation) {
   for (std::size_t b = 0; b < problem_.bench.size(); ++b) {
-    const auto reference = bench_reference(b, seed);
+    const auto reference = bench_reference(b, BenchData::exact, seed);
     if (reference->by_blocks(cancellation) || reference->whole(cancellation) != nullptr) continue;
     if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
     return no_result(*reference);
@@ -132,35 +145,111 @@ VerificationResult BenchVerification::verify(const LoadedPlan& candidate,
   result.verdict = Verdict::correct;
   PathSet covered = tested.paths;
   const Request request = {candidate, compared_values(candidate), seed, cancellation};
+  std::vector<Task> tasks;
+  for (std::size_t b = 0; b < problem_.bench.size(); ++b) {
+    tasks.push_back({b, BenchData::exact});
+    // Captured data is what is timed and compared.
+    if (problem_.captured_at(problem_.bench[b]) == nullptr && !problem_.has_files())
+      tasks.push_back({b, BenchData::timed});
+    if (has_equal_data(problem_)) tasks.push_back({b, BenchData::equal});
+  }
+  std::vector<PathSet> compared(tasks.size());
   // Checks do not need each other's results; what they leave open is settled in order.
-  std::vector<std::shared_ptr<BenchReference>> references(problem_.bench.size());
-  std::vector<std::unique_ptr<BenchCheck>> checks(problem_.bench.size());
-  std::vector<Verdict> verdicts(problem_.bench.size(), Verdict::correct);
-  const auto run = [&](std::size_t b) {
-    references[b] = bench_reference(b, seed);
-    checks[b] = std::make_unique<BenchCheck>(problem_, candidate, *references[b],
-                                             request.compared_with, bench_limits(effort),
-                                             settings_.threads, threads_, cancellation);
-    verdicts[b] = checks[b]->run();
+  const auto run = [&](std::size_t i) {
+    Task& task = tasks[i];
+    task.reference = bench_reference(task.bench, task.data, seed);
+    task.check = std::make_unique<BenchCheck>(
+        problem_, candidate, *task.reference, request.compared_with, bench_limits(effort),
+        tested.relative_error, settings_.threads, threads_, cancellation);
+    task.verdict = task.check->run();
   };
-  for_each_in_order(threads_, checks.size(), run, [&](std::size_t b) {
-    const std::unique_ptr<BenchCheck> check = std::move(checks[b]);
+  for_each_in_order(threads_, tasks.size(), run, [&](std::size_t i) {
+    const std::unique_ptr<BenchCheck> check = std::move(tasks[i].check);
     VerificationResult one;
-    if (verdicts[b] != Verdict::correct) {
-      one.verdict = verdicts[b];
+    if (tasks[i].verdict != Verdict::correct) {
+      one.verdict = tasks[i].verdict;
       one.message = check->message();
     } else {
-      one = settle(request, problem_.bench[b], *check, covered);
+      one = settle(request, problem_.bench[tasks[i].bench], *check, covered);
+      compared[i] = check->compared();
     }
     result.verdict = one.verdict;
     result.message = std::move(one.message);
     result.runs += one.runs;
     result.thread_instructions += one.thread_instructions;
     result.relative_error = std::max(result.relative_error, one.relative_error);
+    covered.add(compared[i]);
     return result.correct();
   });
+  if (result.correct()) look_behind_branches(request, covered, true, result);
   result.cancelled = !result.correct() && cancellation.requested();
   return result;
+}
+
+VerificationResult BenchVerification::look_behind_branches(const LoadedPlan& candidate,
+                                                           const VerificationResult& tested,
+                                                           std::uint64_t seed,
+                                                           const Cancellation& cancellation) {
+  VerificationResult result;
+  result.verdict = Verdict::correct;
+  PathSet covered = tested.paths;
+  look_behind_branches({candidate, {}, seed, cancellation}, covered, false, result);
+  result.cancelled = !result.correct() && cancellation.requested();
+  return result;
+}
+
+void BenchVerification::look_behind_branches(const Request& request, PathSet& covered,
+                                             bool knows_bench, VerificationResult& result) {
+  std::vector<UntakenBranch> branches = untaken_branches(request.candidate, covered);
+  if (branches.empty()) return;
+  const BranchSearch found =
+      search_branches(problem_, request.candidate, branches, original_numbers());
+  PathSet wanted = other_ways(request.candidate, branches);
+  const auto take = [&](VerificationResult one, const char* why) {
+    result.runs += one.runs;
+    result.thread_instructions += one.thread_instructions;
+    covered.add(one.paths);
+    if (one.correct()) return true;
+    result.verdict = one.verdict;
+    result.message = one.message + why;
+    return false;
+  };
+  for (const Symbols& symbols : found.sizes) {
+    const Probe one = probe(request, symbols);
+    if (!one.ran || wanted.without(one.taken) == wanted) continue;
+    if (!take(examine_at(request, *one.size->reference),
+              " (a size that was added because a branch of the kernel was not taken at any other)"))
+      return;
+  }
+  if (!found.cases.empty()) {
+    Reference reference(problem_, original_, settings_, request.seed, found.cases);
+    if (!take(examine_at(request, reference),
+              " (inputs that were added because of a branch that no other took)"))
+      return;
+  }
+  branches = untaken_branches(request.candidate, covered);
+  for (const UntakenBranch& one : found.open) {
+    if (one.needs_large_size && !knows_bench) continue;
+    const bool still = std::ranges::any_of(branches, [&](const UntakenBranch& other) {
+      return other.launch == one.launch && other.instruction == one.instruction;
+    });
+    if (still) result.untaken.push_back(one.text());
+  }
+}
+
+const ComparedNumbers& BenchVerification::original_numbers() {
+  const std::lock_guard lock(mutex_);
+  if (!original_numbers_) original_numbers_ = compared_numbers(original_);
+  return *original_numbers_;
+}
+
+VerificationResult BenchVerification::examine_at(const Request& request, Reference& reference) {
+  const KernelRunner runner = [&](const Problem& problem, const Symbols& sizes,
+                                  const Buffers& inputs, const RunSettings& how) {
+    return run_kernel(problem, request.candidate, sizes, inputs, how, request.cancellation);
+  };
+  return examine(reference, &request.candidate, runner, threads_, settings_.threads,
+                 request.cancellation);
 }
 
 VerificationResult BenchVerification::settle(const Request& request, const Symbols& bench,
@@ -246,14 +335,7 @@ bool BenchVerification::add_size(const Request& request, const Probe& probe, Pat
   if (!probe.ran) return true;  // no size for the original
   ++result.runs;
   if (paths.without(probe.taken) == paths) return true;
-  const Problem& problem = probe.size->single;
-  const KernelRunner runner = [&](const Symbols& sizes, const Buffers& inputs,
-                                  const RunSettings& how) {
-    return run_kernel(problem, request.candidate, sizes, inputs, how, request.cancellation);
-  };
-  const VerificationResult verified =
-      examine(problem, *probe.size->reference, &request.candidate, runner, threads_,
-              settings_.threads, request.cancellation);
+  const VerificationResult verified = examine_at(request, *probe.size->reference);
   result.runs += verified.runs;
   if (!verified.correct()) {
     result.verdict = verified.verdict;

@@ -10,6 +10,7 @@
 #include "base/thread_budget.h"
 #include "eval/evaluator.h"
 #include "eval/verify/bench_reference.h"
+#include "eval/verify/branch_search.h"
 #include "eval/verify/reference.h"
 #include "eval/verify/verifier.h"
 #include "kernel/problem.h"
@@ -19,6 +20,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -47,6 +50,14 @@ class BenchVerification {
                                           EvaluationBudget::Effort effort,
                                           const Cancellation& cancellation);
 
+  // Looks for sizes, scalars and inputs that take branches of `candidate` that no test took,
+  // compares there, and says in the result which are left (VerificationResult::untaken). verify
+  // does so itself.
+  [[nodiscard]] VerificationResult look_behind_branches(const LoadedPlan& candidate,
+                                                        const VerificationResult& tested,
+                                                        std::uint64_t seed,
+                                                        const Cancellation& cancellation);
+
  private:
   // A size that the manifest does not have, as a problem with that test alone.
   struct AddedSize {
@@ -71,12 +82,18 @@ class BenchVerification {
     PathSet taken;     // empty after a fault
   };
 
-  std::shared_ptr<BenchReference> bench_reference(std::size_t bench, std::uint64_t seed);
+  std::shared_ptr<BenchReference> bench_reference(std::size_t bench, BenchData data,
+                                                  std::uint64_t seed);
   [[nodiscard]] static Error no_result(BenchReference& reference);
   std::shared_ptr<AddedSize> added_size(const Symbols& symbols, std::uint64_t seed);
   // Looks for what `check`, which found nothing wrong, left open; what was found is `covered` then.
   VerificationResult settle(const Request& request, const Symbols& bench, BenchCheck& check,
                             PathSet& covered);
+  // `knows_bench`: `covered` has what ran at the bench sizes.
+  void look_behind_branches(const Request& request, PathSet& covered, bool knows_bench,
+                            VerificationResult& result);
+  const ComparedNumbers& original_numbers();
+  VerificationResult examine_at(const Request& request, Reference& reference);
   // Verifies at sizes that take some of `paths`; removes what was covered.
   VerificationResult add_sizes(const Request& request, const Symbols& bench, PathSet& paths);
   Probe probe(const Request& request, const Symbols& symbols);
@@ -89,8 +106,10 @@ class BenchVerification {
   ReferenceSettings settings_;
   ThreadBudget& threads_;
   std::mutex mutex_;
+  std::optional<ComparedNumbers> original_numbers_;  // worked out when first asked for
   // Latest first; the oldest go.
-  std::list<std::pair<std::pair<std::size_t, std::uint64_t>, std::shared_ptr<BenchReference>>>
+  std::list<
+      std::pair<std::tuple<std::size_t, BenchData, std::uint64_t>, std::shared_ptr<BenchReference>>>
       bench_references_;
   std::list<std::pair<std::pair<Symbols, std::uint64_t>, std::shared_ptr<AddedSize>>> added_;
 };

@@ -143,7 +143,8 @@ class Comparer {
       ++part.finite;
       part.reference_sum += static_cast<long double>(expected) * expected;
       if (!std::isfinite(actual)) continue;
-      const long double error = static_cast<long double>(actual) - expected;
+      const long double error =
+          std::max(std::abs(static_cast<long double>(actual) - expected) - view_.slack, 0.0L);
       part.error_sum += error * error;
     }
   }
@@ -160,9 +161,12 @@ class Comparer {
     if (!is_floating(type_)) return false;
     const double expected = load_element(type_, view_.expected.data() + i * size_);
     const double actual = load_element(type_, view_.actual.data() + i * size_);
-    if (same_value(expected, actual)) return true;
+    const bool other_zero =
+        view_.zero_signs && expected == 0.0 && std::signbit(expected) != std::signbit(actual);
+    if (same_value(expected, actual)) return !other_zero;
     if (exact_ || !std::isfinite(expected) || !std::isfinite(actual)) return false;
-    return std::abs(actual - expected) <= kElementFactor * tau_ * (std::abs(expected) + rms);
+    const double magnitude = std::abs(expected) + (view_.by_element ? 0.0 : rms);
+    return std::abs(actual - expected) <= kElementFactor * tau_ * magnitude + view_.slack;
   }
 
   void describe(std::size_t i) {
@@ -203,6 +207,21 @@ class Comparer {
 };
 
 }  // namespace
+
+double unit_roundoff(ScalarType type) {
+  switch (type) {
+    case ScalarType::f64:
+      return 0x1p-53;
+    case ScalarType::f32:
+      return 0x1p-24;
+    case ScalarType::f16:
+      return 0x1p-11;
+    case ScalarType::bf16:
+      return 0x1p-8;
+    default:
+      return 0.0;
+  }
+}
 
 double tolerance(ScalarType type, const Arithmetic& arithmetic, const CheckPolicy& check,
                  const Assumptions& assume) {
@@ -260,8 +279,9 @@ class FieldView {
     extents_ = {static_cast<std::int64_t>(expected_.size() / size_in_bytes(field.type))};
   }
 
-  [[nodiscard]] OutputView view(bool is_private) const {
-    return {argument_, extents_, expected_, actual_, before_, untouched_, {}, is_private};
+  [[nodiscard]] OutputView view(const OutputView& of) const {
+    return {argument_, extents_,      expected_,     actual_,       before_, untouched_,
+            {},        of.is_private, of.by_element, of.zero_signs, of.slack};
   }
 
  private:
@@ -303,7 +323,7 @@ BufferComparison compare_fields(const OutputView& view, double tau, bool exact) 
   for (const Field& field : view.argument.fields) {
     const FieldView one(view, field);
     const double own = is_floating(field.type) ? tau : 0.0;
-    const BufferComparison comparison = Comparer(one.view(view.is_private), own, exact).run();
+    const BufferComparison comparison = Comparer(one.view(view), own, exact).run();
     worst.relative_error = std::max(worst.relative_error, comparison.relative_error);
     if (comparison.equal) continue;
     worst.equal = false;

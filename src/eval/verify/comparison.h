@@ -46,7 +46,13 @@ struct OutputView {
   std::span<const std::uint64_t> places = {};
   // What the buffer holds is the user's: messages name places, not values.
   bool is_private = false;
+  bool by_element = false;  // every element is judged by its own magnitude
+  bool zero_signs = false;  // -0 is not 0
+  double slack = 0.0;       // an absolute error that counts for nothing
 };
+
+// Of rounding to nearest; 0 for integers.
+[[nodiscard]] double unit_roundoff(ScalarType type);
 
 // What decides how exact an argument's elements have to be: its type; of structures fp32 where a
 // field is, else another floating type of a field.
@@ -56,7 +62,7 @@ struct OutputView {
 //   relative error <= tau;  every |e_i| <= 8 tau (|ref_i| + rms(ref));  NaN and infinities in the
 //   same places with the same sign.
 // Of structures every field is compared as its type asks for.
-// `exact` asks for equal values bit for bit (-0 equals 0, any NaN equals any NaN).
+// `exact` asks for equal values bit for bit (-0 equals 0 but for zero_signs, any NaN any NaN).
 [[nodiscard]] BufferComparison compare(const OutputView& view, double tau, bool exact);
 
 // Whether `values` (fp32 or fp64) are small multiples of 1/16, as sums and products of small

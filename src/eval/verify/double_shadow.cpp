@@ -137,6 +137,18 @@ Problem widened_problem(const Problem& problem) {
   return wide;
 }
 
+// The shadow's problem with the scalars of a variation.
+Problem with_values(const Problem& shadow, const Problem& problem) {
+  Problem wide = shadow;
+  for (std::size_t i = 0; i < wide.arguments.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (argument.value)
+      wide.arguments[i].value =
+          argument.type == ScalarType::f32 ? argument.value->in_single() : *argument.value;
+  }
+  return wide;
+}
+
 Result<LaunchPlan> widened_plan(const LaunchPlan& plan) {
   LaunchPlan wide = plan;
   for (Launch& launch : wide.launches) {
@@ -199,6 +211,7 @@ Result<std::vector<ExactOutput>> exact_outputs(
     std::uint64_t instruction_budget, const Cancellation& cancellation) {
   std::vector<ExactOutput> outputs(problem.arguments.size());
   std::vector<KernelRun> runs;
+  const Problem wide = with_values(shadow.problem, problem);
   bool few = false;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     few |= problem.arguments[i].is_output() && floats(expected[i]).size() < kFewElements;
@@ -206,8 +219,8 @@ Result<std::vector<ExactOutput>> exact_outputs(
   for (std::uint64_t draw = 0; draw <= (few ? kMorePerturbations : kPerturbations); ++draw) {
     RunSettings settings;
     settings.instruction_budget = instruction_budget;
-    Result<KernelRun> run = run_kernel(shadow.problem, shadow.plan, symbols,
-                                       widened(problem, inputs, draw), settings, cancellation);
+    Result<KernelRun> run = run_kernel(wide, shadow.plan, symbols, widened(problem, inputs, draw),
+                                       settings, cancellation);
     if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
     if (!run.ok() || run->fault.kind != ptx::FaultKind::none) return outputs;
     runs.push_back(std::move(*run));

@@ -123,6 +123,19 @@ double load_element(ScalarType type, const std::byte* source) {
   return 0.0;
 }
 
+double smallest_denormal(ScalarType type) {
+  switch (type) {
+    case ScalarType::f64:
+      return 0x1p-1074;
+    case ScalarType::f16:
+      return 0x1p-24;
+    case ScalarType::bf16:
+      return 0x1p-133;
+    default:
+      return 0x1p-149;
+  }
+}
+
 void store_element(ScalarType type, double value, std::byte* target) {
   switch (type) {
     case ScalarType::boolean:

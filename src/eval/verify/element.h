@@ -18,6 +18,9 @@ namespace regraph::verify {
 // showing and measuring, not for exact comparison.
 [[nodiscard]] double load_element(ScalarType type, const std::byte* source);
 
+// The least positive number of a floating type.
+[[nodiscard]] double smallest_denormal(ScalarType type);
+
 // Stores `value` converted to `type`: floating types round to nearest, integers truncate towards
 // zero and saturate.
 void store_element(ScalarType type, double value, std::byte* target);

@@ -26,6 +26,7 @@ constexpr std::uint64_t kLargestReversedGrid = std::uint64_t{1} << 20;
 // One case of each size runs twice, the second time after the case before it, in its memory.
 bool comes_before_a_second_launch(const Reference& reference, std::size_t index) {
   if (index + 1 >= reference.case_count()) return false;
+  if (reference.planned(index + 1).is_beyond) return false;
   const Distribution next = reference.distribution(index + 1);
   return next == Distribution::uniform ||
          ((reference.distribution(index) == Distribution::captured ||
@@ -39,9 +40,10 @@ struct CaseRange {
   std::size_t end = 0;
 };
 
-std::vector<CaseRange> independent_cases(const Reference& reference) {
+std::vector<CaseRange> independent_cases(const Reference& reference, CaseChoice choice) {
   std::vector<CaseRange> ranges;
   for (std::size_t i = 0; i < reference.case_count(); ++i) {
+    if (choice == CaseChoice::as_given && reference.planned(i).is_beyond) break;
     const bool joined = i > 0 && comes_before_a_second_launch(reference, i - 1);
     if (!joined) ranges.push_back({i, i});
     ranges.back().end = i + 1;
@@ -53,10 +55,9 @@ std::vector<CaseRange> independent_cases(const Reference& reference) {
 class Examination {
  public:
   // `plan` is null when the candidate is run elsewhere than on the interpreter.
-  Examination(const Problem& problem, Reference& reference, const LoadedPlan* plan,
-              const KernelRunner& runner, int threads, const Cancellation& cancellation)
-      : problem_(problem),
-        reference_(reference),
+  Examination(Reference& reference, const LoadedPlan* plan, const KernelRunner& runner, int threads,
+              const Cancellation& cancellation)
+      : reference_(reference),
         plan_(plan),
         runner_(runner),
         threads_(threads),
@@ -78,7 +79,7 @@ class Examination {
       const std::optional<KernelRun> earlier = std::exchange(earlier_, std::nullopt);
       if (!passes(**one, false)) return std::move(result_);
       if (earlier && !survives(**one, *earlier)) return std::move(result_);
-      const bool reverse = (*one)->is_first && !(*one)->order_matters;
+      const bool reverse = (*one)->plan.is_first && !(*one)->order_matters;
       if (reverse && worth_reversing(**one) && !passes(**one, true)) return std::move(result_);
     }
     result_.verdict = Verdict::correct;
@@ -90,7 +91,7 @@ class Examination {
     if (plan_ == nullptr) return false;
     bool differs = false;
     for (const LoadedLaunch& one_launch : *plan_) {
-      const Result<ConcreteLaunch> concrete = concretise(one_launch.launch, *one.symbols);
+      const Result<ConcreteLaunch> concrete = concretise(one_launch.launch, one.symbols());
       if (!concrete.ok() || concrete->grid.count() > kLargestReversedGrid) return false;
       differs |= concrete->grid.count() > 1 || one_launch.reversed_warps.has_value();
     }
@@ -115,7 +116,8 @@ class Examination {
     RunSettings settings = settings_for(one, false);
     settings.detect_races = false;
     settings.earlier = &earlier;
-    const Result<KernelRun> second = runner_(*one.symbols, *reference_.inputs(one), settings);
+    const Result<KernelRun> second =
+        runner_(*one.problem, one.symbols(), *reference_.inputs(one), settings);
     if (!second.ok()) return true;  // it could be launched just before
     ++result_.runs;
     result_.thread_instructions += second->profile.thread_instructions;
@@ -137,7 +139,7 @@ class Examination {
   RunSettings settings_for(const Case& one, bool reversed) const {
     RunSettings settings;
     settings.poison_seed = reference_.poison_seed(one, reversed ? 2 : 1);
-    settings.pointer_offset = one.index % 2 == 1 ? loose_alignment(problem_) : 0;
+    settings.pointer_offset = one.index % 2 == 1 ? loose_alignment(*one.problem) : 0;
     settings.instruction_budget = kBudgetFactor * one.warp_instructions + kBudgetFloor;
     settings.reverse_order = reversed;
     settings.threads = threads_;
@@ -149,7 +151,8 @@ class Examination {
 
   bool passes(const Case& one, bool reversed) {
     const RunSettings settings = settings_for(one, reversed);
-    const Result<KernelRun> run = runner_(*one.symbols, *reference_.inputs(one), settings);
+    const Result<KernelRun> run =
+        runner_(*one.problem, one.symbols(), *reference_.inputs(one), settings);
     if (!run.ok()) {
       return reject(launch_verdict(run.error().code), with(one) + ": " + run.error().message);
     }
@@ -160,8 +163,9 @@ class Examination {
       return reject(verdict_of(run->fault.kind), with(one) + ": " + describe_fault(run->fault));
     }
     if (run->uninitialised_read && one.checks_uninitialised_reads && plan_ != nullptr) {
-      const Result<bool> depends = depends_on_shared_fill(
-          problem_, *plan_, *one.symbols, *reference_.inputs(one), settings, *run, cancellation_);
+      const Result<bool> depends =
+          depends_on_shared_fill(*one.problem, *plan_, one.symbols(), *reference_.inputs(one),
+                                 settings, *run, cancellation_);
       if (!depends.ok()) {
         result_.cancelled = depends.error().code == ErrorCode::cancelled;
         return reject(Verdict::timeout, with(one) + ": " + depends.error().message);
@@ -181,12 +185,12 @@ class Examination {
 
   bool agrees(const Case& one, const KernelRun& run, bool reversed) {
     if (!one.ill_conditioned.empty()) return true;  // whatever came out
-    for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
-      const Argument& argument = problem_.arguments[i];
+    for (std::size_t i = 0; i < one.problem->arguments.size(); ++i) {
+      const Argument& argument = one.problem->arguments[i];
       if (!argument.is_output()) continue;
       std::vector<std::int64_t> extents;
       for (const IntegerExpression& extent : argument.shape) {
-        const Result<std::int64_t> value = extent.evaluate(*one.symbols);
+        const Result<std::int64_t> value = extent.evaluate(one.symbols());
         extents.push_back(value.ok() ? *value : 1);
       }
       if (argument.components > 1) extents.push_back(argument.components);
@@ -205,7 +209,10 @@ class Examination {
                         run.before[i],
                         one.untouched[i],
                         {},
-                        problem_.has_given_data(*one.symbols)},
+                        one.problem->has_given_data(one.symbols()),
+                        one.by_element,
+                        one.zero_signs,
+                        one.slack},
                        tau, one.exact[i]);
       };
       BufferComparison comparison =
@@ -228,7 +235,6 @@ class Examination {
 
   static std::string with(const Case& one) { return "with " + one.text(); }
 
-  const Problem& problem_;
   Reference& reference_;
   const LoadedPlan* plan_;
   const KernelRunner& runner_;
@@ -255,16 +261,15 @@ Verdict launch_verdict(ErrorCode code) {
   }
 }
 
-VerificationResult examine(const Problem& problem, Reference& reference, const LoadedPlan* plan,
-                           const KernelRunner& runner, ThreadBudget& budget, int launch_threads,
-                           const Cancellation& cancellation) {
-  const std::vector<CaseRange> ranges = independent_cases(reference);
+VerificationResult examine(Reference& reference, const LoadedPlan* plan, const KernelRunner& runner,
+                           ThreadBudget& budget, int launch_threads,
+                           const Cancellation& cancellation, CaseChoice choice) {
+  const std::vector<CaseRange> ranges = independent_cases(reference, choice);
   std::vector<VerificationResult> results(ranges.size());
   std::atomic<std::size_t> first_failure{ranges.size()};
   budget.for_each_index(ranges.size(), [&](std::size_t i) {
     if (i > first_failure) return;
-    results[i] =
-        Examination(problem, reference, plan, runner, launch_threads, cancellation).run(ranges[i]);
+    results[i] = Examination(reference, plan, runner, launch_threads, cancellation).run(ranges[i]);
     std::size_t first = first_failure;
     while (!results[i].correct() && i < first) {
       if (first_failure.compare_exchange_weak(first, i)) break;

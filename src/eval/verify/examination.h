@@ -15,10 +15,10 @@ namespace regraph::verify {
 // where order and shared memory cannot be chosen. Cases are divided among the threads that `budget`
 // has to spare; `launch_threads` work on one launch. All references must outlive the call.
 // Thread-safe as far as `reference` and `runner` are.
-[[nodiscard]] VerificationResult examine(const Problem& problem, Reference& reference,
-                                         const LoadedPlan* plan, const KernelRunner& runner,
-                                         ThreadBudget& budget, int launch_threads,
-                                         const Cancellation& cancellation);
+[[nodiscard]] VerificationResult examine(Reference& reference, const LoadedPlan* plan,
+                                         const KernelRunner& runner, ThreadBudget& budget,
+                                         int launch_threads, const Cancellation& cancellation,
+                                         CaseChoice choice = CaseChoice::all);
 
 // What stands in the way of a launch, as a verdict.
 [[nodiscard]] Verdict launch_verdict(ErrorCode code);

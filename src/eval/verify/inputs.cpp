@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <numbers>
 
 namespace regraph::verify {
@@ -60,6 +62,76 @@ double manifest_value(const Argument& argument, Draw& draw, std::uint64_t index)
   return 0.0;
 }
 
+// What decides which numbers a floating type holds.
+struct FloatFormat {
+  int mantissa_bits = 23;  // without the leading one
+  int least_exponent = -126;
+  bool is_roomy = true;  // squares of what `magnitudes` draws fit
+};
+
+FloatFormat format_of(ScalarType type) {
+  switch (type) {
+    case ScalarType::f64:
+      return {52, -1022, true};
+    case ScalarType::f16:
+      return {10, -14, false};
+    case ScalarType::bf16:
+      return {7, -126, true};
+    default:
+      return {};
+  }
+}
+
+// Long runs of one value, the next often only bits away.
+double near_tie(const FloatFormat& format, Draw& draw, std::uint64_t index) {
+  constexpr std::uint64_t kRun = 32;
+  const double base = 1.0 + static_cast<double>(splitmix64(index / kRun) % 4) / 4.0;
+  const auto steps = static_cast<double>(draw.bits() % 4 == 0 ? draw.bits() % 3 : 0);
+  return base + std::ldexp(steps, -format.mantissa_bits);
+}
+
+double of_any_magnitude(const FloatFormat& format, Draw& draw) {
+  const double exponent = format.is_roomy ? draw.integer(-20.0, 24.0) : draw.integer(-6.0, 6.0);
+  const double power = std::ldexp(1.0, static_cast<int>(exponent));
+  const double value = draw.bits() % 2 == 0 ? power : power * (1.0 + draw.unit());
+  return draw.bits() % 2 == 0 ? value : -value;
+}
+
+double denormal(const FloatFormat& format, Draw& draw) {
+  const double most = std::ldexp(1.0, format.mantissa_bits - 3);
+  return std::ldexp(draw.integer(-most, most), format.least_exponent - format.mantissa_bits);
+}
+
+double zero_or_small(const FloatFormat& format, Draw& draw) {
+  switch (draw.bits() % 4) {
+    case 0:
+      return 0.0;
+    case 1:
+      return -0.0;
+    case 2:
+      return denormal(format, draw);
+    default:
+      return draw.normal();
+  }
+}
+
+double perhaps_not_finite(Draw& draw) {
+  constexpr std::uint64_t kOneOf = 64;
+  switch (draw.bits() % kOneOf) {
+    case 0:
+    case 1:
+      return std::numeric_limits<double>::quiet_NaN();
+    case 2:
+    case 3:
+      return std::numeric_limits<double>::infinity();
+    case 4:
+    case 5:
+      return -std::numeric_limits<double>::infinity();
+    default:
+      return draw.normal();
+  }
+}
+
 double value_of(const Argument& argument, Distribution distribution, Draw& draw,
                 std::uint64_t index) {
   switch (distribution) {
@@ -79,6 +151,20 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
     }
     case Distribution::sparse:
       return draw.bits() % 4 == 0 ? static_cast<double>(index % 97) / 16.0 - 3.0 : 0.0;
+    case Distribution::near_ties:
+      return near_tie(format_of(argument.type), draw, index);
+    case Distribution::magnitudes:
+      return of_any_magnitude(format_of(argument.type), draw);
+    case Distribution::denormals:
+      return denormal(format_of(argument.type), draw);
+    case Distribution::signed_zeros:
+      return zero_or_small(format_of(argument.type), draw);
+    case Distribution::not_finite:
+      return perhaps_not_finite(draw);
+    case Distribution::negative_integers:
+    case Distribution::extreme_integers:
+    case Distribution::equal_integers:
+      return manifest_value(argument, draw, index);  // of floating-point numbers nothing is asked
     case Distribution::captured:
     case Distribution::perturbed:
     case Distribution::exchanged:
@@ -109,6 +195,22 @@ std::string_view name(Distribution distribution) {
       return "inputs as given, perturbed";
     case Distribution::exchanged:
       return "inputs as given, integers exchanged";
+    case Distribution::near_ties:
+      return "near ties";
+    case Distribution::magnitudes:
+      return "values of all magnitudes";
+    case Distribution::denormals:
+      return "denormal values";
+    case Distribution::signed_zeros:
+      return "signed zeros and denormals";
+    case Distribution::not_finite:
+      return "NaN and infinities";
+    case Distribution::negative_integers:
+      return "negative integers";
+    case Distribution::extreme_integers:
+      return "extreme integers";
+    case Distribution::equal_integers:
+      return "equal integers";
   }
   return "unknown";
 }
@@ -181,9 +283,68 @@ bool has_floats(const Argument& argument) {
   });
 }
 
+bool has_guessed_integers(const Argument& argument) {
+  return argument.is_input() && has_integers(argument) && !argument.init_is_given;
+}
+
+namespace {
+
+bool is_of_integers(Distribution distribution) {
+  return distribution == Distribution::negative_integers ||
+         distribution == Distribution::extreme_integers ||
+         distribution == Distribution::equal_integers;
+}
+
+bool is_signed(ScalarType type) {
+  return type == ScalarType::i8 || type == ScalarType::i16 || type == ScalarType::i32 ||
+         type == ScalarType::i64;
+}
+
+// An integer's bits, of which the type takes the lowest.
+std::uint64_t integer_bits(ScalarType type, Distribution distribution, Draw& draw) {
+  const auto bits = static_cast<unsigned>(8 * size_in_bytes(type));
+  if (distribution == Distribution::equal_integers) return 7;
+  if (distribution == Distribution::negative_integers)
+    return is_signed(type) ? draw.bits() % 32 - 16 : draw.bits() % 256;
+  const std::uint64_t sign = std::uint64_t{1} << (bits - 1);
+  switch (draw.bits() % 8) {
+    case 0:
+      return sign;  // the least
+    case 1:
+      return sign - 1;  // the largest
+    case 2:
+      return 0;
+    case 3:
+      return ~std::uint64_t{0};
+    case 4:
+      return std::uint64_t{1} << (draw.bits() % bits);
+    case 5:
+      return (std::uint64_t{1} << (draw.bits() % bits)) - 1;
+    case 6:
+      return draw.bits() % 16 - 8;
+    default:
+      return draw.bits();
+  }
+}
+
+void fill_integers(ScalarType type, Distribution distribution, std::uint64_t seed,
+                   std::uint64_t stream, std::span<std::byte> buffer) {
+  const std::size_t size = size_in_bytes(type);
+  for (std::uint64_t i = 0; i < buffer.size() / size; ++i) {
+    Draw draw(seed, stream, i);
+    std::uint64_t bits = integer_bits(type, distribution, draw);
+    if (type == ScalarType::boolean) bits &= 1U;
+    std::memcpy(buffer.data() + i * size, &bits, size);  // little-endian, as on the device
+  }
+}
+
+}  // namespace
+
 void fill(const Argument& argument, Distribution distribution, std::uint64_t seed,
           std::uint64_t stream, std::span<std::byte> buffer) {
   const std::size_t size = size_in_bytes(argument.type);
+  if (is_of_integers(distribution) && has_guessed_integers(argument))
+    return fill_integers(argument.type, distribution, seed, stream, buffer);
   if (!is_floating(argument.type) || is_constant(argument)) distribution = Distribution::manifest;
   for (std::uint64_t i = 0; i < buffer.size() / size; ++i) {
     Draw draw(seed, stream, i);
@@ -310,6 +471,36 @@ void fill_input(const Problem& problem, const Argument& argument, const Symbols&
   if (distribution == Distribution::exchanged) distribution = Distribution::perturbed;
   for (const Plane& plane : float_planes(argument))
     draw_plane(argument, plane, distribution, seed, stream, buffer.first(bytes), *captured->bytes);
+}
+
+void sprinkle(const Argument& argument, std::span<const double> values, std::uint64_t seed,
+              std::span<std::byte> buffer) {
+  const bool floating =
+      argument.fields.empty() && is_floating(argument.type) && !is_constant(argument);
+  if (values.empty() || (!floating && !has_guessed_integers(argument))) return;
+  constexpr std::uint64_t kOneOf = 4;
+  const std::size_t size = size_in_bytes(argument.type);
+  for (std::uint64_t i = 0; i < buffer.size() / size; ++i) {
+    Draw draw(seed, 0, i);
+    if (draw.bits() % kOneOf != 0) continue;
+    const double value = values[draw.bits() % values.size()];
+    if (!floating && std::floor(value) != value) continue;
+    const std::uint64_t kind = draw.bits() % 4;
+    std::byte* const target = buffer.data() + i * size;
+    if (!floating) {
+      store_element(argument.type, value + (kind == 1 ? 1.0 : kind == 2 ? -1.0 : 0.0), target);
+      continue;
+    }
+    const double step = std::ldexp(std::abs(value), 1 - format_of(argument.type).mantissa_bits);
+    const double other[] = {value, value + step, value - step, 2.0 * value};
+    store_element(argument.type, other[kind], target);
+    // A comparison of bits.
+    const bool of_bits = draw.bits() % 4 == 0 && argument.type == ScalarType::f32 &&
+                         std::floor(value) == value && std::abs(value) < 0x1p31;
+    if (!of_bits) continue;
+    const auto bits = static_cast<std::int32_t>(value);
+    std::memcpy(target, &bits, sizeof(bits));
+  }
 }
 
 }  // namespace regraph::verify

@@ -21,6 +21,15 @@ enum class Distribution : std::uint8_t {
   captured,        // what the user's program launched the kernel on
   perturbed,       // these, or the user's files, their floating-point numbers scaled and exchanged
   exchanged,       // the same, and some integers those of other elements: often no valid input
+  // Beyond what the manifest says, where the original has a result (test_cases.h):
+  near_ties,          // long equal runs, and values that differ in their last bits
+  magnitudes,         // 2^-20 to 2^24 (half precision: 2^-6 to 2^6), powers of two among them
+  denormals,          // too small for a normal number
+  signed_zeros,       // zeros of both signs, denormals, ordinary values
+  not_finite,         // NaN, infinities and the largest numbers among ordinary values
+  negative_integers,  // integers -16..15, unsigned ones 0..255
+  extreme_integers,   // the least, the largest, powers of two, random bits
+  equal_integers,     // all the same
 };
 
 // Returns words for messages, e.g. "N(0,1)".
@@ -39,8 +48,9 @@ enum class Distribution : std::uint8_t {
 
 // Fills `buffer` with elements of the argument's type. Every element depends on (seed, stream,
 // index) only. Integer buffers always follow the manifest's init, because they may be indices that
-// must stay in range; distributions are for floating types, and not for constants. Expressions and
-// contents that are one whole take fill_input.
+// must stay in range, but for guessed ones under a distribution of integers; other distributions
+// are for floating types, and not for constants. Expressions and contents that are one whole take
+// fill_input.
 void fill(const Argument& argument, Distribution distribution, std::uint64_t seed,
           std::uint64_t stream, std::span<std::byte> buffer);
 
@@ -49,6 +59,15 @@ void fill(const Argument& argument, Distribution distribution, std::uint64_t see
 void fill_input(const Problem& problem, const Argument& argument, const Symbols& symbols,
                 Distribution distribution, std::uint64_t seed, std::size_t stream,
                 std::span<std::byte> buffer);
+
+// Puts the values, and their neighbours in the argument's type, in the place of every fourth
+// element or so: of floating-point numbers, and of integers that nobody said the values of. What
+// does not fit the type is left out.
+void sprinkle(const Argument& argument, std::span<const double> values, std::uint64_t seed,
+              std::span<std::byte> buffer);
+
+// Whether the argument is a buffer of integers whose values nobody said: a guess fills it.
+[[nodiscard]] bool has_guessed_integers(const Argument& argument);
 
 // Whether the argument's elements are, or have among their fields, floating-point numbers.
 [[nodiscard]] bool has_floats(const Argument& argument);

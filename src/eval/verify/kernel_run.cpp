@@ -1,5 +1,6 @@
 #include "eval/verify/kernel_run.h"
 
+#include "base/random.h"
 #include "eval/verify/parameters.h"
 #include "eval/verify/poison.h"
 #include "ptx/decode/code.h"
@@ -24,6 +25,8 @@ class Session {
   Session(const Problem& problem, const RunSettings& settings, ptx::ModuleMemory variables)
       : problem_(problem),
         settings_(settings),
+        hardware_(random_bits(settings.poison_seed, settings.invert_poison)),
+        memory_(hardware_),
         variables_(std::move(variables)),
         addresses_(problem.arguments.size(), 0),
         counts_(problem.arguments.size(), 0) {}
@@ -119,6 +122,8 @@ class Session {
     }
     options.threads = settings_.threads;
     options.shared_fill = settings_.shared_fill;
+    options.hardware_seed = hardware_;
+    options.lanes_stay_apart = settings_.reverse_order;
     options.detect_races = settings_.detect_races && !settings_.reverse_order;
     options.record_paths = settings_.record_paths && !settings_.reverse_order;
     options.left_behind = block_memory(program, launch);
@@ -206,6 +211,7 @@ class Session {
 
   const Problem& problem_;
   const RunSettings& settings_;
+  std::uint64_t hardware_;  // what it leaves open differs between runs
   ptx::DeviceMemory memory_;
   ptx::ModuleMemory variables_;
   ptx::LaunchArguments arguments_;

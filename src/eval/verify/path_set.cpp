@@ -18,6 +18,11 @@ void PathSet::add(const ptx::Profile& profile, std::size_t first) {
   }
 }
 
+void PathSet::add_way(std::size_t instruction, std::uint8_t bits) {
+  if (instructions_.size() <= instruction) instructions_.resize(instruction + 1, 0);
+  instructions_[instruction] |= bits;
+}
+
 void PathSet::add(const PathSet& other) {
   if (instructions_.size() < other.instructions_.size()) {
     instructions_.resize(other.instructions_.size());

@@ -23,6 +23,8 @@ class PathSet {
   // profile must be of a run with RunOptions::record_paths.
   void add(const ptx::Profile& profile, std::size_t first = 0);
   void add(const PathSet& other);
+  // Adds bits of one instruction of the plan.
+  void add_way(std::size_t instruction, std::uint8_t bits);
 
   // What is here and not in `other`.
   [[nodiscard]] PathSet without(const PathSet& other) const;

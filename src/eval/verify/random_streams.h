@@ -13,6 +13,7 @@ enum RandomStream : std::uint64_t {
   kBenchBlocks = 5,
   kCandidatePoison = 6,
   kCandidateBlocks = 7,
+  kHardwareStream = 8,
 };
 
 }  // namespace regraph::verify

@@ -1,7 +1,9 @@
 #include "eval/verify/reference.h"
 
 #include "base/random.h"
+#include "eval/verify/element.h"
 #include "eval/verify/random_streams.h"
+#include "ptx/decode/code.h"
 
 #include <fmt/format.h>
 
@@ -32,6 +34,51 @@ std::string describe(const ptx::Fault& fault) {
   return text;
 }
 
+// Values that an output element may come from, so that it counts as made of them alone.
+constexpr std::uint64_t kFewLoads = 8;
+
+// What floating-point work a run did.
+struct FloatWork {
+  bool adds = false;        // adds, subtracts or multiplies and adds
+  bool chooses = false;     // compares, or takes a minimum or maximum
+  std::uint64_t loads = 0;  // of global memory, by threads
+};
+
+FloatWork float_work(const LoadedPlan& plan, const ptx::Profile& profile) {
+  FloatWork work;
+  std::size_t at = 0;
+  for (const LoadedLaunch& launch : plan) {
+    for (const ptx::InstructionInfo& one : launch.program.code().instructions) {
+      if (at >= profile.instructions.size()) return work;
+      const ptx::InstructionProfile& ran = profile.instructions[at++];
+      if (ran.warp_executions == 0) continue;
+      if (ran.instruction_class == ptx::InstructionClass::load_global)
+        work.loads += ran.thread_executions;
+      work.adds |= ran.instruction_class == ptx::InstructionClass::matrix;
+      const std::string_view mnemonic = one.mnemonic;
+      const bool floating = mnemonic.find(".f") != std::string_view::npos ||
+                            mnemonic.find(".bf16") != std::string_view::npos;
+      if (!floating) continue;
+      const std::string_view name = mnemonic.substr(0, mnemonic.find('.'));
+      work.adds |= name == "add" || name == "sub" || name == "fma" || name == "mad" ||
+                   name == "red" || name == "atom";
+      work.chooses |= name == "setp" || name == "set" || name == "min" || name == "max";
+    }
+  }
+  return work;
+}
+
+// Whether what PTX leaves to the hardware may show in a result.
+bool uses_hardware(const LoadedPlan& plan) {
+  return std::ranges::any_of(plan, [](const LoadedLaunch& launch) {
+    const ptx::Program::Code& code = launch.program.code();
+    return code.local_bytes > 0 ||
+           std::ranges::any_of(code.specials, [](const ptx::SpecialSlot& slot) {
+             return slot.which == ptx::SpecialRegister::warpid;
+           });
+  });
+}
+
 }  // namespace
 
 std::string symbols_text(const Symbols& symbols) {
@@ -40,17 +87,6 @@ std::string symbols_text(const Symbols& symbols) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
   }
   return "{" + text + "}";
-}
-
-double volume(const Problem& problem, const Symbols& symbols) {
-  double total = 1.0;
-  for (const auto& [name, value] : symbols)
-    total *= static_cast<double>(std::max<std::int64_t>(value, 1));
-  for (const Argument& argument : problem.arguments) {
-    const Result<std::int64_t> count = argument.element_count(symbols);
-    if (count.ok() && argument.has_content()) total += static_cast<double>(*count);
-  }
-  return total;
 }
 
 Arithmetic arithmetic_of(const ptx::Profile& profile, std::uint64_t written_elements) {
@@ -83,33 +119,27 @@ Arithmetic arithmetic_of(const ptx::Profile& profile, std::uint64_t written_elem
 }
 
 std::string Case::text() const {
-  return fmt::format("{}, {}", symbols_text(*symbols), name(distribution));
+  std::string text = fmt::format("{}, {}", symbols_text(plan.symbols), name(plan.distribution));
+  if (!plan.variation.empty()) text += ", " + plan.variation;
+  return text;
 }
 
 Reference::Reference(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
                      std::uint64_t seed)
+    : Reference(problem, original, std::move(settings), seed, planned_cases(problem)) {}
+
+Reference::Reference(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
+                     std::uint64_t seed, std::vector<TestCase> cases)
     : problem_(problem), original_(original), settings_(std::move(settings)), seed_(seed) {
-  std::vector<const Symbols*> sizes;
-  for (const Symbols& symbols : problem.tests)
-    sizes.push_back(&symbols);
-  std::stable_sort(sizes.begin(), sizes.end(), [&](const Symbols* a, const Symbols* b) {
-    return volume(problem, *a) < volume(problem, *b);
-  });
-  for (const Symbols* symbols : sizes) {
-    const std::size_t first = slots_.size();
-    for (const Distribution distribution : choose_distributions(problem, *symbols)) {
-      auto slot = std::make_unique<Slot>();
-      slot->content.symbols = symbols;
-      slot->content.distribution = distribution;
-      slot->content.index = slots_.size();
-      slot->first = first;
-      slot->content.is_first = first == slots_.size();
-      slot->content.must_run = problem.is_captured
-                                   ? distribution == Distribution::captured
-                                   : !problem.has_files() || distribution == Distribution::manifest;
-      slot->content.may_drop_size = problem.tests_are_derived && !problem.is_captured;
-      slots_.push_back(std::move(slot));
-    }
+  std::size_t first = 0;
+  for (TestCase& planned : cases) {
+    auto slot = std::make_unique<Slot>();
+    if (planned.is_first) first = slots_.size();
+    slot->first = planned.is_beyond ? slots_.size() : first;
+    slot->content.plan = std::move(planned);
+    slot->content.problem = slot->content.plan.varied ? slot->content.plan.varied.get() : &problem;
+    slot->content.index = slots_.size();
+    slots_.push_back(std::move(slot));
   }
 }
 
@@ -127,11 +157,11 @@ Result<const Case*> Reference::at(std::size_t index, const Cancellation& cancell
     const bool dropped = !slot.status.ok();
     if (slot.status.ok()) slot.status = work_out(slot.content, cancellation);
     if (slot.status.ok()) slot.status = look_at_conditioning(slot.content, cancellation);
-    if (slot.status.ok() && !slot.content.must_run && !slot.content.race.empty())
+    if (slot.status.ok() && !slot.content.plan.must_run && !slot.content.race.empty())
       slot.status = fail(ErrorCode::invalid_argument, slot.content.race);
     const Case& one = slot.content;
-    const bool may_lack =
-        !one.must_run || dropped || (one.may_drop_size && one.is_first && slot.faulted);
+    const bool may_lack = !one.plan.must_run || dropped ||
+                          (one.plan.may_drop_size && one.plan.is_first && slot.faulted);
     if (!slot.status.ok() && may_lack && slot.status.error().code != ErrorCode::cancelled) {
       slot.content.left_out = slot.status.error().message;
       slot.status = {};
@@ -154,8 +184,11 @@ Result<const Case*> Reference::at(std::size_t index, const Cancellation& cancell
 // Sizes that no program ever had are left out as a whole.
 Status Reference::first_has_a_result(const Slot& slot, const Cancellation& cancellation) {
   const Case& one = slot.content;
-  const bool optional = !one.must_run || one.may_drop_size;
-  if (one.is_first || !optional || problem_.captured_at(*one.symbols) != nullptr) return {};
+  const bool optional = !one.plan.must_run || one.plan.may_drop_size;
+  if (one.plan.is_first || one.plan.is_beyond || !optional ||
+      problem_.captured_at(one.symbols()) != nullptr) {
+    return {};
+  }
   const Result<const Case*> first = at(slot.first, cancellation);
   if (!first.ok()) return first.error();
   if ((*first)->left_out.empty()) return {};
@@ -177,15 +210,17 @@ std::shared_ptr<const Buffers> Reference::inputs(const Case& one) {
 
 const ExactOutput* Reference::exact_output(const Case& one, std::size_t argument,
                                            const Cancellation& cancellation) {
-  if (!settings_.double_shadow) return nullptr;
+  const bool overlaps = std::ranges::any_of(
+      one.problem->arguments, [](const Argument& argument) { return !argument.overlaps.empty(); });
+  if (!settings_.double_shadow || overlaps) return nullptr;
   Slot& slot = *slots_[one.index];
   const std::lock_guard lock(slot.exact_mutex);
   if (!slot.exact_ready) {
     const auto shadow = settings_.double_shadow(cancellation);
     if (shadow) {
-      auto exact =
-          exact_outputs(*shadow, problem_, *one.symbols, *inputs(one), one.expected, one.untouched,
-                        one.arithmetic.reduction_length, kOriginalBudget, cancellation);
+      auto exact = exact_outputs(*shadow, *one.problem, one.symbols(), *inputs(one), one.expected,
+                                 one.untouched, one.arithmetic.reduction_length, kOriginalBudget,
+                                 cancellation);
       if (!exact.ok()) return nullptr;
       slot.exact = std::move(*exact);
     }
@@ -200,15 +235,17 @@ std::uint64_t Reference::poison_seed(const Case& one, std::uint64_t run) const {
 }
 
 Buffers Reference::generate(const Case& one) const {
-  Buffers inputs(problem_.arguments.size());
+  Buffers inputs(one.problem->arguments.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Argument& argument = problem_.arguments[i];
+    const Argument& argument = one.problem->arguments[i];
     if (!argument.is_input()) continue;
-    const Result<std::int64_t> count = argument.element_count(*one.symbols);
+    const Result<std::int64_t> count = argument.element_count(one.symbols());
     if (!count.ok()) continue;  // run_kernel reports it
     inputs[i].resize(static_cast<std::size_t>(*count) * size_in_bytes(argument.type));
-    fill_input(problem_, argument, *one.symbols, one.distribution,
+    fill_input(*one.problem, argument, one.symbols(), one.distribution(),
                random_bits(seed_, kInputStream, one.index), i, inputs[i]);
+    sprinkle(argument, one.plan.sprinkled, random_bits(seed_, kInputStream, one.index, i),
+             inputs[i]);
   }
   return inputs;
 }
@@ -220,11 +257,11 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     settings.poison_seed = poison_seed(one, 0);
     settings.invert_poison = inverted;
     settings.instruction_budget =
-        one.must_run && !one.may_drop_size ? kOriginalBudget : kOptionalBudget;
+        one.plan.must_run && !one.plan.may_drop_size ? kOriginalBudget : kOptionalBudget;
     settings.threads = settings_.threads;
     settings.reverse_order = reversed;
     Result<KernelRun> result =
-        run_kernel(problem_, original_, *one.symbols, inputs, settings, cancellation);
+        run_kernel(*one.problem, original_, one.symbols(), inputs, settings, cancellation);
     if (!result.ok() || result->fault.kind == ptx::FaultKind::none) return result;
     if (result->fault.kind == ptx::FaultKind::cancelled) {
       return fail(ErrorCode::cancelled, "cancelled");
@@ -246,26 +283,61 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   one.arithmetic = arithmetic_of(first->profile, written);
   if (settings_.reduction_length) one.arithmetic.reduction_length = *settings_.reduction_length;
   one.warp_instructions = first->warp_instructions();
-  one.exact.assign(problem_.arguments.size(), false);
+  one.exact.assign(one.problem->arguments.size(), false);
 
   // One distribution tells about races: they depend on sizes, not on values.
-  if (one.is_first && one.warp_instructions <= kRaceCheckedInstructions) {
+  if (one.plan.is_first && one.warp_instructions <= kRaceCheckedInstructions) {
     if (const Status status = look_for_races(one, inputs, cancellation); !status.ok()) {
       return status.error();
     }
   }
 
+  if (Status status = look_at_computation(first->profile, written, one); !status.ok())
+    return status;
+
   // One distribution tells whether the order of blocks and warps matters to the original.
-  const bool reverses = one.is_first || !problem_.check.benign_races.empty();
+  const bool reverses =
+      one.plan.is_first || one.plan.may_not_race || !one.problem->check.benign_races.empty();
   const Result<KernelRun> reversed = reverses ? run(false, true) : *second;
   if (!reversed.ok()) return reversed.error();
   const KernelRun* other_order = reverses ? &*reversed : nullptr;
   if (Status status = agree(*first, *second, other_order, one); !status.ok()) return status;
+  if (one.plan.may_not_race && one.order_matters)
+    return fail(ErrorCode::invalid_argument, "the original's threads race there");
   one.expected = std::move(first->after);
-  one.other_order.assign(problem_.arguments.size(), {});
-  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
-    if (problem_.check.allows_races(problem_.arguments[i].name))
+  one.other_order.assign(one.problem->arguments.size(), {});
+  for (std::size_t i = 0; i < one.problem->arguments.size(); ++i) {
+    if (one.problem->check.allows_races(one.problem->arguments[i].name))
       one.other_order[i] = reversed->after[i];
+  }
+  return {};
+}
+
+// What the original computes decides what special values tell, and how closely.
+Status Reference::look_at_computation(const ptx::Profile& profile, std::uint64_t written,
+                                      Case& one) const {
+  const Distribution distribution = one.distribution();
+  const bool special = distribution == Distribution::denormals ||
+                       distribution == Distribution::signed_zeros ||
+                       distribution == Distribution::not_finite;
+  if (!special) return {};
+  const FloatWork work = float_work(original_, profile);
+  const auto leave_out = [](const char* why) { return fail(ErrorCode::invalid_argument, why); };
+  if (distribution == Distribution::not_finite) {
+    // Which of two is chosen depends on the order where one is NaN.
+    const bool element_by_element = work.loads <= kFewLoads * written;
+    if (work.chooses && !element_by_element)
+      return leave_out("the original chooses among many values, of which NaN is none");
+    return {};
+  }
+  one.by_element = !work.adds;
+  one.zero_signs = !work.adds && !work.chooses;
+  if (distribution == Distribution::signed_zeros && work.adds)
+    return leave_out("the original adds, and the sign of a zero depends on the order");
+  for (const Argument& argument : one.problem->arguments) {
+    if (!argument.is_output() || !is_floating(judged_type(argument))) continue;
+    one.slack = std::max(one.slack, (one.arithmetic.reduction_length + 1.0) *
+                                        smallest_denormal(judged_type(argument)));
   }
   return {};
 }
@@ -274,9 +346,9 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
 std::uint64_t Reference::find_untouched(const KernelRun& first, const KernelRun& second,
                                         Case& one) const {
   std::uint64_t written = 0;
-  one.untouched.assign(problem_.arguments.size(), {});
-  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
-    const Argument& argument = problem_.arguments[i];
+  one.untouched.assign(one.problem->arguments.size(), {});
+  for (std::size_t i = 0; i < one.problem->arguments.size(); ++i) {
+    const Argument& argument = one.problem->arguments[i];
     if (!argument.is_output()) continue;
     const std::size_t size = size_in_bytes(argument.type);
     const std::size_t count = first.after[i].size() / size;
@@ -303,12 +375,12 @@ std::uint64_t Reference::find_untouched(const KernelRun& first, const KernelRun&
 // Whether two runs on different poison, and perhaps one in another order, gave the same.
 Status Reference::agree(const KernelRun& first, const KernelRun& second, const KernelRun* reversed,
                         Case& one) const {
-  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
-    const Argument& argument = problem_.arguments[i];
+  for (std::size_t i = 0; i < one.problem->arguments.size(); ++i) {
+    const Argument& argument = one.problem->arguments[i];
     if (first.after[i].empty()) continue;
     const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(first.after[i].size())};
     const double tau =
-        tolerance(judged_type(argument), one.arithmetic, problem_.check, problem_.assume);
+        tolerance(judged_type(argument), one.arithmetic, one.problem->check, one.problem->assume);
     const auto agrees = [&](const KernelRun& other) {
       return compare({argument, flat, first.after[i], other.after[i], other.before[i],
                       one.untouched[i]},
@@ -319,16 +391,20 @@ Status Reference::agree(const KernelRun& first, const KernelRun& second, const K
       return fail(
           ErrorCode::invalid_argument,
           fmt::format("what the original kernel leaves in '{0}' depends on what the buffer held "
-                      "before, with {1}; declare args: {{{0}: {{dir: inout}}}}",
-                      argument.name, one.text()));
+                      "before, with {1}; declare args: {{{0}: {{dir: inout}}}}{2}",
+                      argument.name, one.text(),
+                      uses_hardware(original_)
+                          ? " (or it depends on local memory that nothing wrote, or on %warpid)"
+                          : ""));
     }
-    if (reversed != nullptr && !problem_.check.allows_races(argument.name) && !agrees(*reversed))
+    if (reversed != nullptr && !one.problem->check.allows_races(argument.name) &&
+        !agrees(*reversed))
       one.order_matters = true;
     // Sums and products of small integers are exact; quotients and roots are not, even where they
     // happen to come out whole.
-    one.exact[i] = problem_.captured_at(*one.symbols) == nullptr &&
-                   one.distribution == Distribution::small_integers && !settings_.divides_floats &&
-                   !one.arithmetic.special_functions &&
+    one.exact[i] = one.problem->captured_at(one.symbols()) == nullptr &&
+                   one.distribution() == Distribution::small_integers &&
+                   !settings_.divides_floats && !one.arithmetic.special_functions &&
                    exactly_representable(argument, first.after[i], one.untouched[i]);
   }
   return {};
@@ -341,13 +417,13 @@ Status Reference::look_for_races(Case& one, const Buffers& inputs,
   settings.instruction_budget = kOriginalBudget;
   settings.detect_races = true;
   const Result<KernelRun> run =
-      run_kernel(problem_, original_, *one.symbols, inputs, settings, cancellation);
+      run_kernel(*one.problem, original_, one.symbols(), inputs, settings, cancellation);
   if (!run.ok()) return run.error();
   if (run->fault.kind == ptx::FaultKind::cancelled) return fail(ErrorCode::cancelled, "cancelled");
   if (run->fault.kind != ptx::FaultKind::none) one.race = describe(run->fault);
   if (run->uninitialised_read && run->fault.kind == ptx::FaultKind::none) {
-    const Result<bool> depends = depends_on_shared_fill(problem_, original_, *one.symbols, inputs,
-                                                        settings, *run, cancellation);
+    const Result<bool> depends = depends_on_shared_fill(*one.problem, original_, one.symbols(),
+                                                        inputs, settings, *run, cancellation);
     if (!depends.ok()) return depends.error();
     if (*depends) one.uninitialised_read = describe(*run->uninitialised_read);
   }
@@ -359,10 +435,10 @@ Status Reference::look_for_races(Case& one, const Buffers& inputs,
 Reference::Yardstick Reference::yardstick(const Case& one, std::size_t i,
                                           const std::vector<std::byte>& after,
                                           const Cancellation& cancellation) {
-  const Argument& argument = problem_.arguments[i];
+  const Argument& argument = one.problem->arguments[i];
   Yardstick yardstick{&one.expected[i], tolerance(judged_type(argument), one.arithmetic,
-                                                  problem_.check, problem_.assume)};
-  if (argument.type != ScalarType::f32 || one.exact[i] || problem_.check.relative_tolerance ||
+                                                  one.problem->check, one.problem->assume)};
+  if (argument.type != ScalarType::f32 || one.exact[i] || one.problem->check.relative_tolerance ||
       after == one.expected[i]) {
     return yardstick;
   }
@@ -374,8 +450,8 @@ Reference::Yardstick Reference::yardstick(const Case& one, std::size_t i,
   }
   yardstick.expected = &exact->values;
   // Special functions differ between the interpreter and hardware, and a licence is a licence.
-  const bool at_least = one.arithmetic.special_functions || problem_.assume.fast_math ||
-                        !problem_.assume.keep_precision;
+  const bool at_least = one.arithmetic.special_functions || one.problem->assume.fast_math ||
+                        !one.problem->assume.keep_precision;
   yardstick.tau = at_least ? std::max(yardstick.tau, exact->tau) : exact->tau;
   return yardstick;
 }
@@ -388,13 +464,13 @@ Status Reference::look_at_conditioning(Case& one, const Cancellation& cancellati
   settings.instruction_budget = kOriginalBudget;
   settings.threads = settings_.threads;
   const Result<KernelRun> run =
-      run_kernel(problem_, *plan, *one.symbols, *inputs(one), settings, cancellation);
+      run_kernel(*one.problem, *plan, one.symbols(), *inputs(one), settings, cancellation);
   if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
   if (!run.ok() || run->fault.kind != ptx::FaultKind::none) return {};
-  for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
-    const Argument& argument = problem_.arguments[i];
+  for (std::size_t i = 0; i < one.problem->arguments.size(); ++i) {
+    const Argument& argument = one.problem->arguments[i];
     if (!argument.is_output() || run->after[i] == one.expected[i] ||
-        problem_.check.allows_races(argument.name)) {
+        one.problem->check.allows_races(argument.name)) {
       continue;
     }
     const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(run->after[i].size())};
@@ -406,12 +482,15 @@ Status Reference::look_at_conditioning(Case& one, const Cancellation& cancellati
                                                    run->before[i],
                                                    one.untouched[i],
                                                    {},
-                                                   problem_.has_given_data(*one.symbols)},
+                                                   one.problem->has_given_data(one.symbols()),
+                                                   one.by_element,
+                                                   one.zero_signs,
+                                                   one.slack},
                                                   tau, one.exact[i]);
       return comparison.equal ? std::string() : comparison.message;
     };
     const double tau =
-        tolerance(judged_type(argument), one.arithmetic, problem_.check, problem_.assume);
+        tolerance(judged_type(argument), one.arithmetic, one.problem->check, one.problem->assume);
     std::string difference = differs(one.expected[i], tau);
     // Double precision is asked where the table alone would refuse: that takes longer.
     if (!difference.empty()) {

@@ -9,6 +9,7 @@
 #include "eval/verify/inputs.h"
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/loaded_plan.h"
+#include "eval/verify/test_cases.h"
 #include "kernel/problem.h"
 
 #include <cstdint>
@@ -22,14 +23,10 @@ namespace regraph::verify {
 
 // One test: a size and a distribution of inputs, with the original's outputs.
 struct Case {
-  const Symbols* symbols = nullptr;
-  Distribution distribution = Distribution::normal;
-  std::size_t index = 0;  // place in the list of all cases
-  bool is_first = false;  // of its size: races and order are told by it
-  bool must_run = true;   // else the case is left out where the original fails
-  // Its size was derived: it is left out as a whole where the original faults in its first case.
-  bool may_drop_size = false;
-  Buffers expected;  // outputs, per argument
+  TestCase plan;
+  const Problem* problem = nullptr;  // as given, or varied
+  std::size_t index = 0;             // place in the list of all cases
+  Buffers expected;                  // outputs, per argument
   // The same where blocks and warps run in reverse; of those that may be raced on, else empty.
   Buffers other_order;
   std::vector<std::vector<std::uint8_t>> untouched;  // per argument and element, see OutputView
@@ -49,16 +46,18 @@ struct Case {
   // Why there is no result of the original: nobody asked for one with these inputs. Candidates are
   // not run. Empty: there is.
   std::string left_out;
+  bool by_element = false;  // judged by their own magnitude: the original adds nothing
+  bool zero_signs = false;  // those of zeros count: it does not choose between values either
+  double slack = 0.0;       // an error this small counts for nothing: rounding of denormal numbers
 
-  // "{K: 45, M: 70, N: 50}, N(0,1) inputs".
+  [[nodiscard]] const Symbols& symbols() const { return plan.symbols; }
+  [[nodiscard]] Distribution distribution() const { return plan.distribution; }
+  // "{K: 45, M: 70, N: 50}, N(0,1)".
   [[nodiscard]] std::string text() const;
 };
 
 // How a kernel computes, seen from what it executed to write so many elements.
 [[nodiscard]] Arithmetic arithmetic_of(const ptx::Profile& profile, std::uint64_t written_elements);
-
-// Work of a size, to put cheap ones first: the product of its symbols, and all elements.
-[[nodiscard]] double volume(const Problem& problem, const Symbols& symbols);
 
 // "{K: 45, M: 70}".
 [[nodiscard]] std::string symbols_text(const Symbols& symbols);
@@ -80,15 +79,22 @@ class Reference {
   Reference(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
             std::uint64_t seed);
 
+  // The same with other cases than planned_cases.
+  Reference(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
+            std::uint64_t seed, std::vector<TestCase> cases);
+
   // Cases in the order in which candidates should meet them: small sizes first.
   [[nodiscard]] std::size_t case_count() const { return slots_.size(); }
 
-  // Of the case.
+  // Of the case. Those that are beyond what the manifest says come last.
+  [[nodiscard]] const TestCase& planned(std::size_t index) const {
+    return slots_[index]->content.plan;
+  }
   [[nodiscard]] Distribution distribution(std::size_t index) const {
-    return slots_[index]->content.distribution;
+    return slots_[index]->content.distribution();
   }
   [[nodiscard]] const Symbols& symbols(std::size_t index) const {
-    return *slots_[index]->content.symbols;
+    return slots_[index]->content.symbols();
   }
 
   // Returns the case, running the original if nobody has yet. Errors: what is wrong with the
@@ -141,6 +147,8 @@ class Reference {
 
   [[nodiscard]] Status first_has_a_result(const Slot& slot, const Cancellation& cancellation);
   [[nodiscard]] Status work_out(Case& one, const Cancellation& cancellation);
+  [[nodiscard]] Status look_at_computation(const ptx::Profile& profile, std::uint64_t written,
+                                           Case& one) const;
   std::uint64_t find_untouched(const KernelRun& first, const KernelRun& second, Case& one) const;
   [[nodiscard]] Status agree(const KernelRun& first, const KernelRun& second,
                              const KernelRun* reversed, Case& one) const;

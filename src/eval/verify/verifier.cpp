@@ -46,7 +46,7 @@ bool has_untested_output(const Problem& problem, const std::vector<const Case*>&
   if (!problem.is_captured) return false;
   // At a captured size what is written is known; an output that stays as it was there is none.
   const bool any_captured = std::ranges::any_of(
-      cases, [&](const Case* one) { return problem.captured_at(*one->symbols) != nullptr; });
+      cases, [&](const Case* one) { return problem.captured_at(one->symbols()) != nullptr; });
   if (any_captured) return false;
   for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
     if (problem.arguments[i].is_output() && !is_written(i, cases)) return true;
@@ -73,7 +73,7 @@ Result<std::vector<std::string>> check_outputs(const Problem& problem,
     // The sizes' cases stand together; an output that is the same for all inputs tells nothing.
     bool varies = false;
     for (std::size_t c = 1; c < cases.size(); ++c) {
-      varies |= cases[c]->symbols == cases[c - 1]->symbols &&
+      varies |= cases[c]->symbols() == cases[c - 1]->symbols() &&
                 cases[c]->expected[i] != cases[c - 1]->expected[i];
     }
     if (!varies) {
@@ -94,10 +94,10 @@ Result<std::vector<std::string>> check_outputs(const Problem& problem,
 Result<std::vector<std::string>> ill_conditioned_inputs(const std::vector<const Case*>& cases) {
   std::vector<std::string> warnings;
   std::map<Distribution, std::vector<const Case*>> left_out;
-  std::map<const Symbols*, bool> compared;
+  std::map<Symbols, bool> compared;
   for (const Case* one : cases) {
-    compared[one->symbols] |= one->ill_conditioned.empty();
-    if (!one->ill_conditioned.empty()) left_out[one->distribution].push_back(one);
+    compared[one->symbols()] |= one->ill_conditioned.empty();
+    if (!one->ill_conditioned.empty()) left_out[one->distribution()].push_back(one);
   }
   for (const auto& [symbols, any] : compared) {
     if (any) continue;
@@ -107,14 +107,14 @@ Result<std::vector<std::string>> ill_conditioned_inputs(const std::vector<const 
                     "more than the tolerance when products are rounded before they are "
                     "added: nothing can be compared with it; give its arguments an init for "
                     "which it is well-conditioned, or a tolerance",
-                    symbols_text(*symbols)));
+                    symbols_text(symbols)));
   }
   warnings.reserve(left_out.size());
   for (const auto& [distribution, ill] : left_out) {
     warnings.push_back(fmt::format(
         "{} inputs are left out at {} of {} test sizes: the original is ill-conditioned there, its "
         "result changes when products are rounded before they are added ({}: {})",
-        name(distribution), ill.size(), compared.size(), symbols_text(*ill.front()->symbols),
+        name(distribution), ill.size(), compared.size(), symbols_text(ill.front()->symbols()),
         ill.front()->ill_conditioned));
   }
   return warnings;
@@ -239,6 +239,7 @@ Result<std::vector<std::string>> Verifier::check_original(std::uint64_t seed,
   for (std::size_t i = 0; i < (*reference)->case_count(); ++i) {
     const Result<const Case*> one = (*reference)->at(i, cancellation);
     if (!one.ok()) return one.error();
+    if ((*one)->plan.is_beyond) continue;
     if ((*one)->left_out.empty()) {
       cases.push_back(*one);
     } else if (left_out_cases++ == 0) {
@@ -337,11 +338,11 @@ VerificationResult Verifier::verify(const PreparedCandidate& candidate, std::uin
                                     const Cancellation& cancellation) {
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
   if (!reference.ok()) return refused(Verdict::unsupported, reference.error().message);
-  const KernelRunner interpreter = [&](const Symbols& symbols, const Buffers& inputs,
-                                       const RunSettings& settings) {
-    return run_kernel(state_->problem, candidate.loaded, symbols, inputs, settings, cancellation);
+  const KernelRunner interpreter = [&](const Problem& problem, const Symbols& symbols,
+                                       const Buffers& inputs, const RunSettings& settings) {
+    return run_kernel(problem, candidate.loaded, symbols, inputs, settings, cancellation);
   };
-  return examine(state_->problem, **reference, &candidate.loaded, interpreter, state_->threads,
+  return examine(**reference, &candidate.loaded, interpreter, state_->threads,
                  state_->configuration.threads, cancellation);
 }
 
@@ -353,14 +354,23 @@ VerificationResult Verifier::verify_bench(const PreparedCandidate& candidate,
   return state_->bench->verify(candidate.loaded, tested, seed, effort, cancellation);
 }
 
+VerificationResult Verifier::look_behind_branches(const PreparedCandidate& candidate,
+                                                  const VerificationResult& tested,
+                                                  std::uint64_t seed,
+                                                  const Cancellation& cancellation) {
+  if (!state_->bench) return tested;
+  return state_->bench->look_behind_branches(candidate.loaded, tested, seed, cancellation);
+}
+
 std::vector<Symbols> Verifier::sizes_left_out(std::uint64_t seed,
                                               const Cancellation& cancellation) {
   std::vector<Symbols> sizes;
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
   for (std::size_t i = 0; reference.ok() && i < (*reference)->case_count(); ++i) {
     const Result<const Case*> one = (*reference)->at(i, cancellation);
-    if (one.ok() && (*one)->may_drop_size && (*one)->is_first && !(*one)->left_out.empty())
-      sizes.push_back(*(*one)->symbols);
+    if (one.ok() && (*one)->plan.may_drop_size && (*one)->plan.is_first &&
+        !(*one)->left_out.empty())
+      sizes.push_back((*one)->symbols());
   }
   return sizes;
 }
@@ -381,6 +391,7 @@ Verifier::Obstacle Verifier::obstacle(std::uint64_t seed, const Cancellation& ca
       if (!one.ok()) result.written_input = state_->input_written_in(one.error().message);
       return result;
     }
+    if ((*one)->plan.is_beyond) continue;
     if ((*one)->left_out.empty()) {
       cases.push_back(*one);
     } else if (const auto input = state_->input_written_in((*one)->left_out)) {
@@ -404,7 +415,8 @@ Result<Verifier::Scale> Verifier::largest_test(std::uint64_t seed,
   for (std::size_t i = (*reference)->case_count(); i-- > 0;) {
     const Result<const Case*> last = (*reference)->at(i, cancellation);
     if (!last.ok()) return last.error();
-    if ((*last)->left_out.empty()) return Scale{(*last)->arithmetic, *(*last)->symbols};
+    if ((*last)->left_out.empty() && !(*last)->plan.is_beyond)
+      return Scale{(*last)->arithmetic, (*last)->symbols()};
   }
   if (!state_->bench) {
     return fail(ErrorCode::invalid_argument, "the original fails at every test size");
@@ -423,7 +435,8 @@ const LoadedPlan* Verifier::original() const {
 }
 
 VerificationResult Verifier::verify_on(const KernelRunner& runner, std::uint64_t seed,
-                                       const Cancellation& cancellation) {
+                                       const Cancellation& cancellation,
+                                       verify::CaseChoice choice) {
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
   if (!reference.ok()) {
     VerificationResult result;
@@ -431,7 +444,7 @@ VerificationResult Verifier::verify_on(const KernelRunner& runner, std::uint64_t
     return result;
   }
   ThreadBudget none_to_spare;  // the runner is for one at a time
-  return examine(state_->problem, **reference, nullptr, runner, none_to_spare, 1, cancellation);
+  return examine(**reference, nullptr, runner, none_to_spare, 1, cancellation, choice);
 }
 
 }  // namespace regraph

@@ -12,6 +12,7 @@
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/path_set.h"
 #include "eval/verify/prepared_candidate.h"
+#include "eval/verify/test_cases.h"
 #include "kernel/evaluation.h"
 #include "kernel/launch_plan.h"
 #include "kernel/problem.h"
@@ -32,14 +33,19 @@ struct VerificationResult {
   int runs = 0;            // of the candidate, all launches of its plan
   std::uint64_t thread_instructions = 0;  // over all runs
   double relative_error = 0.0;            // worst over all outputs of all runs that were compared
+  // Of verify_bench and look_behind_branches: branches that no run took which was compared,
+  // whatever was tried; the original has none like them.
+  std::vector<std::string> untaken;
   verify::PathSet paths;  // what ran in runs that were compared; interpreter only, for verify_bench
   [[nodiscard]] bool correct() const { return verdict == Verdict::correct; }
 };
 
 // Runs the candidate elsewhere than on the interpreter, as run_kernel does; races, other orders and
-// budgets of `settings` need not be honoured. Errors as run_kernel.
+// budgets of `settings` need not be honoured. `problem` is the verifier's, or a variation of it
+// (verify/test_cases.h). Errors as run_kernel.
 using KernelRunner = std::function<Result<verify::KernelRun>(
-    const Symbols& symbols, const verify::Buffers& inputs, const verify::RunSettings& settings)>;
+    const Problem& problem, const Symbols& symbols, const verify::Buffers& inputs,
+    const verify::RunSettings& settings)>;
 
 struct VerifierConfiguration {
   // Terms summed into one output element, for tolerances. None: estimated from the original's
@@ -107,6 +113,13 @@ class Verifier {
                                                 std::uint64_t seed, EvaluationBudget::Effort effort,
                                                 const Cancellation& cancellation);
 
+  // The last part of verify_bench alone, for candidates that are compared at the bench sizes
+  // elsewhere: looks for sizes, scalars and inputs that take branches that no test took.
+  [[nodiscard]] VerificationResult look_behind_branches(const PreparedCandidate& candidate,
+                                                        const VerificationResult& tested,
+                                                        std::uint64_t seed,
+                                                        const Cancellation& cancellation);
+
   // Prepares and verifies `candidate` launched as `plan` says.
   [[nodiscard]] VerificationResult verify(const CompiledPlan& candidate, const LaunchPlan& plan,
                                           std::uint64_t seed, const Cancellation& cancellation);
@@ -141,9 +154,11 @@ class Verifier {
   [[nodiscard]] const verify::LoadedPlan* original() const;
 
   // What `runner` makes of every case, compared with what the original makes of it on the
-  // interpreter, under the same rules.
+  // interpreter, under the same rules; or of the cases as the manifest gives them alone, where
+  // `runner` knows no others.
   [[nodiscard]] VerificationResult verify_on(const KernelRunner& runner, std::uint64_t seed,
-                                             const Cancellation& cancellation);
+                                             const Cancellation& cancellation,
+                                             verify::CaseChoice choice = verify::CaseChoice::all);
 
  private:
   struct State;

@@ -1,5 +1,6 @@
 #include "ptx/execute/block_runner.h"
 
+#include "base/random.h"
 #include "ptx/decode/handler_tables.h"
 #include "ptx/execute/path_rotation.h"
 #include "ptx/execute/watched_handlers.h"
@@ -36,6 +37,7 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
     : code_(code),
       exited_threads_arrive_(options.exited_threads_arrive),
       shared_fill_(options.shared_fill),
+      hardware_seed_(options.hardware_seed),
       left_behind_(options.left_behind),
       records_(code.records),
       sites_(new AccessSite[code.sites.size()]()),
@@ -56,6 +58,7 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
   context_.grid = arguments.grid;
   context_.block = arguments.block;
   context_.local_bytes = code.local_bytes;
+  context_.lanes_stay_apart = options.lanes_stay_apart;
   context_.global = launch_memory.global_regions;
   context_.constant = launch_memory.constant_regions;
   if (!launch_memory.parameters.empty()) {
@@ -91,6 +94,9 @@ BlockRunner::BlockRunner(const Program::Code& code, const LaunchArguments& argum
   guard_threads_.resize(code.guard_counters);
   conditions_.resize(code.instructions.size());
   build_registers();
+  reads_warp_slots_ = std::ranges::any_of(code_.specials, [](const SpecialSlot& slot) {
+    return slot.which == SpecialRegister::warpid;
+  });
   // Parameters are the same in every block.
   for (Warp& warp : warps_) {
     for (const ParameterSlot& slot : code_.parameter_slots) {
@@ -168,9 +174,13 @@ void BlockRunner::start(std::uint64_t linear_block) {
   for (std::uint32_t& arrived : arrived_)
     arrived = 0;
   std::uint64_t threads = context_.block.count();
+  if (reads_warp_slots_) draw_warp_slots();
   for (Warp& warp : warps_) {
     for (const SpecialSlot& slot : code_.specials) {
-      if (depends_on_block(slot.which) || blocks_run_ == 0) write_special(warp, slot);
+      if (depends_on_block(slot.which) || slot.which == SpecialRegister::warpid ||
+          blocks_run_ == 0) {
+        write_special(warp, slot);
+      }
     }
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, kWarpLanes));
     threads -= count;
@@ -178,6 +188,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.live = warp.active = warp.exec = warp.initial;
     warp.reconvergence = kNoBlock;
     warp.stack_size = 0;
+    warp.stack[0].mask = 0;  // no path was ever put aside
     warp.rotated = false;
     warp.yields = false;
     warp.gives_up = false;
@@ -192,7 +203,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
   }
   if (races_ != nullptr) races_->begin_block(linear_block, warps_.size());
   if (uses_shared_ && !shared_.empty()) std::memset(shared_.data(), shared_fill_, shared_.size());
-  std::fill(local_.begin(), local_.end(), std::byte{shared_fill_});
+  fill_local(linear_block);
   if (left_behind_ != nullptr) {
     const auto take = [](const std::vector<std::byte>& from, std::vector<std::byte>& to) {
       if (from.size() == to.size()) std::copy(from.begin(), from.end(), to.begin());
@@ -201,6 +212,17 @@ void BlockRunner::start(std::uint64_t linear_block) {
     take(left_behind_->local[linear_block], local_);
   }
   ++blocks_run_;
+}
+
+// What nobody wrote is another value in every run, and in every block.
+void BlockRunner::fill_local(std::uint64_t linear_block) {
+  if (hardware_seed_ == 0) {
+    std::fill(local_.begin(), local_.end(), std::byte{shared_fill_});
+    return;
+  }
+  const std::uint64_t word = random_bits(hardware_seed_, linear_block);
+  for (std::size_t at = 0; at < local_.size(); at += sizeof(word))  // frames are multiples of 16
+    std::memcpy(local_.data() + at, &word, sizeof(word));
 }
 
 void BlockRunner::leave(std::uint64_t linear_block) {

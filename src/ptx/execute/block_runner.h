@@ -7,6 +7,7 @@
 #include "ptx/memory/module_memory.h"
 #include "ptx/memory/race_detector.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -72,6 +73,8 @@ class BlockRunner {
   [[nodiscard]] std::uint32_t special_value(const Warp& warp, SpecialRegister which,
                                             int lane) const;
   void write_special(Warp& warp, const SpecialSlot& slot);
+  void draw_warp_slots();
+  void fill_local(std::uint64_t linear_block);
   void run_warp(Warp& warp);
   void rotate_yielding();
   bool release_barriers();
@@ -85,6 +88,11 @@ class BlockRunner {
   BlockContext context_;
   bool exited_threads_arrive_ = false;
   std::uint8_t shared_fill_ = 0xff;
+  std::uint64_t hardware_seed_ = 0;
+  // Of a multiprocessor: what %nwarpid says from compute capability 7.0 on.
+  static constexpr std::uint32_t kWarpSlots = 64;
+  std::array<std::uint8_t, kWarpSlots> warp_slots_{};  // %warpid of the block's warps
+  bool reads_warp_slots_ = false;
   LeftBehind* left_behind_ = nullptr;
   std::vector<Record> records_;
   std::unique_ptr<AccessSite[]> sites_;

@@ -2,6 +2,8 @@
 // sets.
 #include "ptx/decode/execution.h"
 #include "ptx/execute/lane_meeting.h"
+#include "ptx/execute/reconvergence_stack.h"
+#include "ptx/memory/block_context.h"
 
 namespace regraph::ptx {
 namespace {
@@ -139,7 +141,19 @@ const Record* vote_ballot(const Record* r, Warp& w) {
   for_active(w, [&](int l) { d[l] = votes; });
   return r + 1;
 }
+// Lanes that parted at a branch may go on apart, also past the place where their ways meet: every
+// second one then comes here later, alone with its like.
+void part_lanes(const Record* r, Warp& w) {
+  constexpr std::uint32_t kEverySecond = 0x55555555U;
+  const std::uint32_t first = w.active & kEverySecond;
+  const bool never_parted = w.stack[0].mask == 0;
+  if (never_parted || w.exec != w.active || first == 0 || first == w.active) return;
+  push(w, static_cast<std::uint32_t>(r - w.records), w.reconvergence, w.active & ~kEverySecond);
+  w.active = w.exec = first;
+}
+
 const Record* active_mask(const Record* r, Warp& w) {
+  if (w.block->lanes_stay_apart) part_lanes(r, w);
   Word* d = lanes<Word>(w, r->d);
   for_active(w, [&](int l) { d[l] = w.exec; });
   return r + 1;

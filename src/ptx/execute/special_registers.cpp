@@ -1,5 +1,6 @@
 // What PTX's special registers hold: a thread's place in its block, the block's in its grid and
 // cluster, the launch's extents.
+#include "base/random.h"
 #include "ptx/execute/block_runner.h"
 
 #include <algorithm>
@@ -82,9 +83,9 @@ std::uint32_t BlockRunner::special_value(const Warp& warp, SpecialRegister which
     case S::laneid:
       return l;
     case S::warpid:
-      return warp.index;
+      return warp_slots_[warp.index];
     case S::nwarpid:
-      return static_cast<std::uint32_t>(warps_.size());
+      return kWarpSlots;
     case S::lanemask_eq:
       return 1U << l;
     case S::lanemask_lt:
@@ -107,6 +108,18 @@ std::uint32_t BlockRunner::special_value(const Warp& warp, SpecialRegister which
       return static_cast<std::uint32_t>(code_.static_shared_bytes) + dynamic_shared;
   }
   return 0;
+}
+
+// Warps have different slots of their multiprocessor, in no order.
+void BlockRunner::draw_warp_slots() {
+  for (std::uint32_t slot = 0; slot < kWarpSlots; ++slot)
+    warp_slots_[slot] = static_cast<std::uint8_t>(slot);
+  if (hardware_seed_ == 0) return;
+  const Dim3& at = context_.block_index;
+  for (std::uint32_t left = kWarpSlots; left > 1; --left) {
+    const std::uint64_t bits = random_bits(hardware_seed_, at.x, at.y, at.z, left);
+    std::swap(warp_slots_[left - 1], warp_slots_[bits % left]);
+  }
 }
 
 void BlockRunner::write_special(Warp& warp, const SpecialSlot& slot) {

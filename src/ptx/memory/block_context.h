@@ -65,6 +65,7 @@ struct BlockContext {
   Dim3 block;
   Dim3 block_index{0, 0, 0};
   std::uint64_t local_bytes = 0;  // of one lane
+  bool lanes_stay_apart = false;  // RunOptions
   Fault fault;
   SlackUse slack;  // of all blocks so far
   AccessSink* sink = nullptr;

@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "eval/model/model_test_support.h"
+#include "eval/verify/bench_sample.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +12,8 @@ namespace regraph {
 namespace {
 
 TEST(RepresentativeBlocks, AreAllOfASmallGrid) {
-  EXPECT_EQ(representative_blocks({1, 1, 1}), (std::vector<std::uint64_t>{0}));
-  EXPECT_EQ(representative_blocks({2, 2, 1}), (std::vector<std::uint64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(verify::representative_blocks({1, 1, 1}), (std::vector<std::uint64_t>{0}));
+  EXPECT_EQ(verify::representative_blocks({2, 2, 1}), (std::vector<std::uint64_t>{0, 1, 2, 3}));
 }
 
 TEST(RepresentativeBlocks, LieWithinTheGridAndAscend) {
@@ -26,7 +27,7 @@ TEST(RepresentativeBlocks, LieWithinTheGridAndAscend) {
       extents[axis] = 1 + static_cast<std::uint32_t>(random_bits(draw, axis, 2) % range);
     }
     const Dim3 grid{extents[0], extents[1], extents[2]};
-    const std::vector<std::uint64_t> blocks = representative_blocks(grid);
+    const std::vector<std::uint64_t> blocks = verify::representative_blocks(grid);
     ASSERT_FALSE(blocks.empty());
     EXPECT_LE(blocks.size(), 4u);
     EXPECT_TRUE(std::is_sorted(blocks.begin(), blocks.end()));
@@ -38,7 +39,7 @@ TEST(RepresentativeBlocks, LieWithinTheGridAndAscend) {
 TEST(SampleLaunch, CountsACopyExactly) {
   const test::SampledKernel kernel(test::copy_problem(), test::kCopy);
   const LaunchSample& sample = kernel.sample();
-  EXPECT_EQ(sample.profile.blocks, representative_blocks(kernel.launch().grid).size());
+  EXPECT_EQ(sample.profile.blocks, verify::representative_blocks(kernel.launch().grid).size());
   EXPECT_EQ(sample.profile.warps, 8 * sample.profile.blocks);
   // One load and one store a thread: 4 MiB read, 4 MiB written, nothing to reuse.
   const double bytes = 4.0 * (1 << 20);

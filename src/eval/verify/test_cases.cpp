@@ -1,0 +1,232 @@
+#include "eval/verify/test_cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace regraph::verify {
+namespace {
+
+// A scalar this small is a threshold or an epsilon, whose sign means something.
+constexpr double kThreshold = 0.01;
+
+bool varies(const Problem& problem, const Argument& argument) {
+  return !argument.is_pointer && argument.record_bytes == 0 && argument.value &&
+         argument.value->expression() == nullptr && !problem.assume.is_fixed(argument.name);
+}
+
+// Other values that a scalar could have as well.
+std::vector<double> other_values(ScalarType type, double value) {
+  std::set<double> values;
+  if (type == ScalarType::boolean) {
+    values = {value == 0.0 ? 1.0 : 0.0};
+  } else if (is_floating(type)) {
+    values = {0.625 * value, 0.0};
+    values.insert(std::abs(value) < kThreshold ? 3.0 * value : -1.25 * value);
+    if (value == 0.0) values.insert({0.75, -1.0});
+  } else {
+    values = {value + 1.0, value - 1.0, 0.0, 2.0 * value + 3.0};
+    if (type == ScalarType::u8 || type == ScalarType::u16 || type == ScalarType::u32 ||
+        type == ScalarType::u64) {
+      std::erase_if(values, [](double one) { return one < 0.0; });
+    }
+  }
+  values.erase(value);
+  return {values.begin(), values.end()};
+}
+
+class Planner {
+ public:
+  explicit Planner(const Problem& problem) : problem_(problem) {
+    for (const Symbols& symbols : problem.tests)
+      sizes_.push_back(&symbols);
+    std::ranges::stable_sort(sizes_, {}, [&](const Symbols* one) { return volume(problem, *one); });
+  }
+
+  std::vector<TestCase> plan() {
+    for (const Symbols* symbols : sizes_)
+      add_size(*symbols);
+    if (problem_.is_captured || sizes_.empty()) return std::move(cases_);
+    small_ = smallest_of_many();
+    vary_scalars();
+    if (problem_.has_files()) return std::move(cases_);
+    vary_floats();
+    vary_integers();
+    if (!problem_.assume.noalias) overlap();
+    return std::move(cases_);
+  }
+
+ private:
+  void add_size(const Symbols& symbols) {
+    bool is_first = true;
+    for (const Distribution distribution : choose_distributions(problem_, symbols)) {
+      TestCase one;
+      one.symbols = symbols;
+      one.distribution = distribution;
+      one.must_run = problem_.is_captured
+                         ? distribution == Distribution::captured
+                         : !problem_.has_files() || distribution == Distribution::manifest;
+      one.may_drop_size = problem_.tests_are_derived && !problem_.is_captured;
+      one.is_first = std::exchange(is_first, false);
+      cases_.push_back(std::move(one));
+    }
+  }
+
+  // Where there is one, a size whose symbols are all above 1.
+  [[nodiscard]] const Symbols& smallest_of_many() const {
+    const auto many = std::ranges::find_if(sizes_, [](const Symbols* symbols) {
+      return std::ranges::all_of(*symbols, [](const auto& entry) { return entry.second > 1; });
+    });
+    return many == sizes_.end() ? *sizes_.back() : **many;
+  }
+
+  TestCase& add(Distribution distribution) {
+    TestCase& one = cases_.emplace_back();
+    one.symbols = small_;
+    one.distribution = distribution;
+    one.must_run = false;
+    one.is_beyond = true;
+    return one;
+  }
+
+  void vary_scalars() {
+    for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+      const Argument& argument = problem_.arguments[i];
+      if (!varies(problem_, argument)) continue;
+      const Result<double> value = argument.value->at(small_);
+      if (!value.ok()) continue;  // running the case as given reports it
+      for (const double other : other_values(argument.type, *value)) {
+        auto varied = std::make_shared<Problem>(problem_);
+        varied->arguments[i].value = other;
+        TestCase& one = add(Distribution::manifest);
+        one.varied = std::move(varied);
+        one.variation = fmt::format("{} = {}", argument.name, number_text(other));
+      }
+    }
+  }
+
+  void vary_floats() {
+    const bool any = std::ranges::any_of(problem_.arguments, [](const Argument& argument) {
+      return argument.is_input() && has_floats(argument) &&
+             argument.init.kind != BufferInit::Kind::constant;
+    });
+    if (!any) return;
+    add(Distribution::near_ties);
+    add(Distribution::magnitudes);
+    if (problem_.assume.fast_math || problem_.check.relative_tolerance) return;
+    add(Distribution::denormals);
+    add(Distribution::signed_zeros);
+    add(Distribution::not_finite);
+  }
+
+  // One buffer at a time: another may hold indices.
+  void vary_integers() {
+    std::vector<std::size_t> guessed;
+    for (std::size_t i = 0; i < problem_.arguments.size(); ++i)
+      if (has_guessed_integers(problem_.arguments[i])) guessed.push_back(i);
+    for (const std::size_t one : guessed) {
+      for (const Distribution distribution :
+           {Distribution::negative_integers, Distribution::extreme_integers,
+            Distribution::equal_integers}) {
+        auto varied = std::make_shared<Problem>(problem_);
+        for (const std::size_t other : guessed)
+          if (other != one) varied->arguments[other].init_is_given = true;
+        TestCase& test = add(distribution);
+        test.varied = std::move(varied);
+        if (guessed.size() > 1)
+          test.variation = fmt::format("in '{}'", problem_.arguments[one].name);
+      }
+    }
+  }
+
+  // An output that begins where an input does, or a little after it.
+  void overlap() {
+    constexpr std::int64_t kVector = 4;
+    for (std::size_t input = 0; input < problem_.arguments.size(); ++input) {
+      for (std::size_t output = 0; output < problem_.arguments.size(); ++output) {
+        if (!may_overlap(problem_.arguments[input], problem_.arguments[output])) continue;
+        for (const std::int64_t elements : {std::int64_t{0}, std::int64_t{1}, kVector})
+          add_overlap(input, output, elements);
+      }
+    }
+  }
+
+  static bool may_overlap(const Argument& input, const Argument& output) {
+    const bool plain = input.has_memory() && output.has_memory() && !input.is_scratch &&
+                       !output.is_scratch && input.fields.empty() && output.fields.empty();
+    return plain && input.direction == Direction::in && output.direction == Direction::out &&
+           input.type == output.type && input.components == output.components;
+  }
+
+  void add_overlap(std::size_t input, std::size_t output, std::int64_t elements) {
+    const auto of_input = problem_.arguments[input].element_count(small_);
+    const auto of_output = problem_.arguments[output].element_count(small_);
+    if (!of_input.ok() || !of_output.ok()) return;
+    const std::int64_t components = problem_.arguments[input].components;
+    const std::int64_t length =
+        std::max(*of_input / components, *of_output / components + elements);
+    auto varied = std::make_shared<Problem>(problem_);
+    Argument& both = varied->arguments[input];
+    both.direction = Direction::inout;
+    both.shape = {IntegerExpression(length)};
+    Argument& inside = varied->arguments[output];
+    inside.overlaps = both.name;
+    inside.overlap_bytes = IntegerExpression(elements * components *
+                                             static_cast<std::int64_t>(size_in_bytes(both.type)));
+    TestCase& one = add(Distribution::manifest);
+    one.varied = std::move(varied);
+    one.may_not_race = true;
+    one.variation = elements == 0
+                        ? fmt::format("'{}' begins where '{}' does", inside.name, both.name)
+                        : fmt::format("'{}' begins {} element{} after '{}'", inside.name, elements,
+                                      elements == 1 ? "" : "s", both.name);
+  }
+
+  const Problem& problem_;
+  std::vector<const Symbols*> sizes_;  // small ones first
+  Symbols small_;                      // of the variations
+  std::vector<TestCase> cases_;
+};
+
+}  // namespace
+
+double volume(const Problem& problem, const Symbols& symbols) {
+  double total = 1.0;
+  for (const auto& [name, value] : symbols)
+    total *= static_cast<double>(std::max<std::int64_t>(value, 1));
+  for (const Argument& argument : problem.arguments) {
+    const Result<std::int64_t> count = argument.element_count(symbols);
+    if (count.ok() && argument.has_content()) total += static_cast<double>(*count);
+  }
+  return total;
+}
+
+std::vector<TestCase> planned_cases(const Problem& problem) {
+  return Planner(problem).plan();
+}
+
+std::vector<std::string> held_fixed(const Problem& problem) {
+  std::vector<std::string> fixed;
+  for (const auto& [name, value] : problem.sizes) {
+    const auto is_same = [&](const Symbols& symbols) {
+      const auto own = symbols.find(name);
+      return own == symbols.end() || own->second == value;
+    };
+    if (std::ranges::all_of(problem.tests, is_same) && std::ranges::all_of(problem.bench, is_same))
+      fixed.push_back(fmt::format("{} = {}, at all sizes", name, value));
+  }
+  for (const Argument& argument : problem.arguments) {
+    if (argument.is_pointer || !argument.value || argument.value->expression() != nullptr) continue;
+    if (problem.is_captured || problem.assume.is_fixed(argument.name)) {
+      fixed.push_back(fmt::format(
+          "{} = {}, {}", argument.name, argument.value->text(),
+          problem.is_captured ? "as the program had it" : "as the manifest says (assume.fixed)"));
+    }
+  }
+  return fixed;
+}
+
+}  // namespace regraph::verify

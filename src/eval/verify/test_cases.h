@@ -1,0 +1,48 @@
+// What candidates are tested with: every test size with several distributions of inputs, as the
+// manifest says, then variations, which nobody promised to stay away from.
+//
+//   the manifest's sizes x distributions (inputs.h)      must have a result
+//   other values of scalars, other integers and
+//   floating-point numbers, buffers that overlap         left out where the original has none
+#pragma once
+
+#include "eval/verify/inputs.h"
+#include "kernel/problem.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regraph::verify {
+
+enum class CaseChoice : std::uint8_t { all, as_given };  // as_given: no variations
+
+struct TestCase {
+  std::shared_ptr<const Problem> varied;  // null: the problem as it is
+  Symbols symbols;
+  Distribution distribution = Distribution::manifest;
+  // How it departs from the manifest, besides the distribution: "a = -3.125", "'y' begins where 'x'
+  // does". Empty: not at all.
+  std::string variation;
+  std::vector<double> sprinkled = {};  // among the inputs' elements, and what lies beside them
+  bool must_run = true;                // false: left out where the original fails
+  bool may_drop_size = false;  // the size was derived, and is left out where the original fails
+  bool is_first = false;       // of its size
+  bool is_beyond = false;      // a variation of any kind
+  bool may_not_race = false;   // left out where the original's result depends on an order
+};
+
+// The manifest's cases in the order in which candidates should meet them, small sizes first, then
+// variations: at the smallest size that is more than one element, of one thing at a time. None of a
+// problem that a program's launches or the user's files gave the data of.
+[[nodiscard]] std::vector<TestCase> planned_cases(const Problem& problem);
+
+// Work of a size, to put cheap ones first: the product of its symbols, and all elements.
+[[nodiscard]] double volume(const Problem& problem, const Symbols& symbols);
+
+// Scalars and sizes that have one value in all cases, in words that say why: "a = 2.5 (fixed by the
+// manifest)".
+[[nodiscard]] std::vector<std::string> held_fixed(const Problem& problem);
+
+}  // namespace regraph::verify
