@@ -77,8 +77,13 @@ ToolResult verify_tool(const ToolContext& context) {
   if (!subject.candidate) return not_judged(subject.why);
   const Evaluation evaluation = subject.problem->judge(*subject.candidate, context.cancellation);
   if (!evaluation.correct()) return wrong_result(evaluation);
-  return {"EQUAL: it computes what the original does on all sizes and inputs that were tried",
-          verdict_json(evaluation), false};
+  std::string text =
+      "EQUAL: it computes what the original does on all sizes and inputs that were "
+      "tried";
+  if (!evaluation.message.empty()) text += "; " + evaluation.message;
+  for (const std::string& fixed : subject.problem->session().problem().held_fixed)
+    text += "\nassumes " + fixed;
+  return {std::move(text), verdict_json(evaluation), false};
 }
 
 ToolResult profile_tool(const ToolContext& context) {

@@ -250,6 +250,11 @@ void McpServer::progress(std::int64_t number, const CallProgress& progress) {
   sink_(notification_line("notifications/progress", std::move(parameters)));
 }
 
+bool McpServer::is_busy() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(pending_, [](const auto& entry) { return !entry.second.cancelled; });
+}
+
 void McpServer::close() {
   const std::lock_guard lock(mutex_);
   for (auto& [number, pending] : pending_) {

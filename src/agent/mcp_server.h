@@ -82,6 +82,8 @@ class McpServer {
   void finish(std::int64_t number, ToolResult result);
   // How far a call is: a notification, where the client asked for some.
   void progress(std::int64_t number, const CallProgress& progress);
+  // Whether a call that nobody cancelled is under way.
+  [[nodiscard]] bool is_busy() const;
   // Nobody waits for any answer any more: all calls are cancelled.
   void close();
 
@@ -112,7 +114,7 @@ class McpServer {
   const Recorder recorder_;
   const ServerOptions options_;
   std::vector<llm::JsonSchema> schemas_;  // of the tools, in their order
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   bool initialized_ = false;
   bool client_takes_messages_ = true;  // with notifications of progress
   std::string client_;

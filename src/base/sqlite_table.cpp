@@ -168,4 +168,40 @@ Result<std::int64_t> SqliteTable::count() {
   return result;
 }
 
+Result<std::optional<std::string>> find_changed_row(SqliteDatabase& database,
+                                                    const std::string& table) {
+  auto about = database.prepare("SELECT name, type FROM pragma_table_info('" + table + "')");
+  if (!about) return about.error();
+  std::vector<SqlColumn::Type> types;
+  std::string key;
+  for (;;) {
+    const Result<bool> more = about->step();
+    if (!more) return more.error();
+    if (!*more) break;
+    if (types.empty()) key = about->text(0);
+    const std::string type = about->text(1);
+    types.push_back(type == "INTEGER" ? SqlColumn::Type::integer
+                    : type == "REAL"  ? SqlColumn::Type::real
+                                      : SqlColumn::Type::text);
+  }
+  if (types.size() < 2) return std::optional<std::string>();
+  auto rows = database.prepare("SELECT * FROM " + table + " ORDER BY " + key);
+  if (!rows) return rows.error();
+  for (;;) {
+    const Result<bool> more = rows->step();
+    if (!more) return more.error();
+    if (!*more) return std::optional<std::string>();
+    SqlRow values;
+    bool fits = true;
+    for (std::size_t i = 0; i < types.size() && fits; ++i)
+      fits = read(*rows, static_cast<int>(i), types[i], values);
+    if (fits) {
+      const SqlValue said = values.back();
+      values.pop_back();
+      fits = said == SqlValue(checksum(values));
+    }
+    if (!fits) return std::optional<std::string>(values.empty() ? "?" : text_of(values.front()));
+  }
+}
+
 }  // namespace regraph

@@ -30,6 +30,7 @@
 #include <optional>
 #include <poll.h>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -97,6 +98,11 @@ class AnswerStream {
     const std::string newline = "\n";
     write(rest);
     write(newline);
+  }
+  // Whether the reader is still there.
+  [[nodiscard]] bool is_wanted() const {
+    pollfd ready{descriptor_, 0, 0};
+    return !closed_ && (::poll(&ready, 1, 0) <= 0 || (ready.revents & (POLLERR | POLLHUP)) == 0);
   }
   // What is not written by now is not wanted any more.
   void close() { closed_ = true; }
@@ -276,6 +282,9 @@ int serve(const Program& program, const McpOptions& options) {
       longest_line(options), [&](std::string_view line) { server->take(line); },
       [&] { server->take_oversized(); });
   read_lines(program, lines);
+  // A client that has said all may still read: what it asked for is done before the end.
+  while (!program.interrupted().requested() && server->is_busy() && answers.is_wanted())
+    std::this_thread::sleep_for(std::chrono::milliseconds(kPollMilliseconds));
   answers.close();
   server->close();
   return program.interrupted().requested() ? kInterrupted : 0;

@@ -114,6 +114,7 @@ inline constexpr FactDescription kFactDescriptions[] = {
     {"caveat_local_memory", "1", "local memory is used"},
     {"caveat_ptx_counts", "1", "work is counted in PTX, not in machine code"},
     {"caveat_unequal_blocks", "1", "blocks differ in their work"},
+    {"untaken_branches", "1", "branches of its own that no run took, whatever was tried"},
 };
 
 // Returns whether `name` is part of the vocabulary.

@@ -176,7 +176,8 @@ Status read_check(const Node& node, const Place& place, CheckPolicy& check) {
 
 Status read_assumptions(const Node& node, const Place& place, Assumptions& assume) {
   if (Status keys = check_keys(
-          node, place, {"noalias", "align", "reassociate", "fast_math", "precision", "fixed"});
+          node, place,
+          {"noalias", "align", "reassociate", "fast_math", "precision", "finite", "fixed"});
       !keys.ok()) {
     return keys;
   }
@@ -194,6 +195,7 @@ Status read_assumptions(const Node& node, const Place& place, Assumptions& assum
           assume.align = static_cast<int>(*align);
           return {};
         }
+        if (key == "finite") return store(read_flag(value, at), assume.finite);
         if (key == "fixed") return read_names(value, at, assume.fixed);
         const std::string text = value.IsScalar() ? value.Scalar() : "";
         if (text != "keep" && text != "any") {

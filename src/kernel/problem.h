@@ -125,6 +125,8 @@ struct Assumptions {
   bool reassociate = true;  // floating-point sums may be reordered
   bool fast_math = false;
   bool keep_precision = true;
+  // Inputs hold no NaN, infinities or denormal numbers, and the sign of a zero means nothing.
+  bool finite = false;
   // Scalars and sizes that always have the values that the manifest gives: tests take no others.
   std::vector<std::string> fixed = {};
 
@@ -156,6 +158,8 @@ struct Problem {
   bool is_captured = false;
   std::vector<CapturedCase> captured;  // those of which contents were kept
   std::vector<std::string> notes;      // what was assumed because nothing said it
+  // "w = 5, at all sizes": what tests hold fixed, and why; known once the original was checked.
+  std::vector<std::string> held_fixed;
 
   // Null when nothing was captured at these sizes. Valid as long as the problem.
   [[nodiscard]] const CapturedCase* captured_at(const Symbols& symbols) const;

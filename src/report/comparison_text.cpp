@@ -67,6 +67,8 @@ std::string comparison_text(const ComparedKernel& compared) {
                    compared.speedup.low, compared.speedup.high, time_line(compared.evaluation));
     if (!compared.evaluation.message.empty())
       fmt::format_to(out, "    equal    {}\n", compared.evaluation.message);
+    for (const std::string& assumption : compared.assumes)
+      fmt::format_to(out, "    assumes  {}\n", assumption);
   }
   if (compared.measured) {
     const SpeedupEstimate& hot = compared.measured->hot;
@@ -97,6 +99,7 @@ std::string comparison_json(const ComparedKernel& compared, const Evaluation& or
     json["same_machine_code"] = compared.same_code;
     json["time"] = compared_time_json(compared.evaluation.time);
     json["limited_by"] = compared.evaluation.bottleneck;
+    json["assumes"] = compared.assumes;
   }
   if (compared.measured) {
     json["hot"] = compared_speedup_json(compared.measured->hot);

@@ -22,6 +22,7 @@ struct ComparedKernel {
   SpeedupEstimate speedup;
   std::optional<MeasuredSpeedup> measured;
   std::vector<std::string> notes;
+  std::vector<std::string> assumes;  // what no test varied: Problem::held_fixed and its like
 };
 
 // "fast.cu: EQUAL, FASTER" and what stands behind it, some lines.

@@ -41,6 +41,7 @@ std::vector<std::string> RunReport::assumptions() const {
   if (!outcome.improved()) return all;
   const std::vector<std::string> constants = problem.constant_contents();
   all.insert(all.end(), constants.begin(), constants.end());
+  all.insert(all.end(), problem.held_fixed.begin(), problem.held_fixed.end());
   return all;
 }
 

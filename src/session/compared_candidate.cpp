@@ -24,6 +24,9 @@ ComparedKernel compared(Session& session, const std::string& name,
   result.speedup = comparison.speedup;
   result.measured = std::move(comparison.measured);
   result.notes = std::move(comparison.notes);
+  result.assumes = session.problem().constant_contents();
+  result.assumes.insert(result.assumes.end(), session.problem().held_fixed.begin(),
+                        session.problem().held_fixed.end());
   return result;
 }
 

@@ -390,6 +390,7 @@ class ProblemOpener {
         // What a run writes down is what was tested.
         for (const Symbols& size : opened_->verifier->sizes_left_out(options_.seed, cancellation_))
           std::erase(opened_->problem.tests, size);
+        opened_->problem.held_fixed = opened_->verifier->held_fixed(options_.seed, cancellation_);
         return {};
       }
       if (deadline.expired() || !give_up_obstacle(warnings.error(), deadline.cancellation()))

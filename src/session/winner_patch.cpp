@@ -205,6 +205,8 @@ class PatchMaker {
       lines.push_back("It relies on this: " + assumption + ".");
     for (const std::string& content : opened_.problem.constant_contents())
       lines.push_back("It was not tested otherwise: " + content + ".");
+    for (const std::string& fixed : opened_.problem.held_fixed)
+      lines.push_back("It was not tested otherwise: " + fixed + ".");
     return lines;
   }
 

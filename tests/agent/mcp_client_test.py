@@ -317,6 +317,17 @@ class Tests:
         outcomes = [json.loads(line)["outcome"] for line in (self.folder / "calls.jsonl").read_text().splitlines()]
         assert "cancelled" in outcomes
 
+    def end_of_input(self):
+        """Calls that are under way when the client has said all are answered before the server ends."""
+        with self.client() as client:
+            problem = client.data("open_problem", source=SOFTMAX, manifest=SOFTMAX_MANIFEST)["problem"]
+            first = client.request("tools/call", {"name": "verify", "arguments": {"problem": problem}})
+            second = client.request("tools/call", {"name": "search", "arguments": {"problem": problem, "evaluations": 3}})
+            client.process.stdin.close()
+            assert client.read()["id"] == first
+            answer = client.read()
+            assert answer["id"] == second and not answer["result"]["isError"], answer
+
     def limits(self):
         """Time, numbers and bytes."""
         with self.client("--call-seconds", "20", "--most-calls", "5", "--most-source-bytes", "20000",
@@ -437,7 +448,7 @@ def main():
     parser.add_argument("--dataset", help="regraph-dataset, to make a data set of what is left")
     parser.add_argument("--only", help="one of the parts")
     options = parser.parse_args()
-    parts = ["every_tool", "records", "files", "incomplete", "errors", "cancellation", "limits", "lost_worker", "hostile",
+    parts = ["every_tool", "records", "files", "incomplete", "errors", "cancellation", "end_of_input", "limits", "lost_worker", "hostile",
              "tritongym", "temporary_workspace"]
     with tempfile.TemporaryDirectory(prefix="regraph-mcp-test-") as place:
         tests = Tests(options)

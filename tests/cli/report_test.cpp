@@ -1,4 +1,5 @@
 // The page of a run, as the program writes it.
+#include "base/sqlite.h"
 #include "cli/search_program.h"
 
 namespace regraph {
@@ -52,6 +53,23 @@ TEST_F(ReportPage, IsRefusedForDamagedFiles) {
   const ProgramRun refused = run({"--report", "run"});
   EXPECT_EQ(refused.exit_code, 2) << refused.error;
   EXPECT_TRUE(refused.complains_of("run.db")) << refused.error;
+}
+
+TEST_F(ReportPage, IsNotMadeOfWhatSomebodyChanged) {
+  ASSERT_EQ(run({example("vecadd"), "--device", "h200", "--evaluations", "3", "--output", "out"})
+                .exit_code,
+            3);
+  std::filesystem::remove(path("out/report.html"));
+  {
+    auto database = SqliteDatabase::open(path("out/run.db"), SqliteDatabase::Mode::existing);
+    ASSERT_TRUE(database.ok()) << database.error().message;
+    ASSERT_TRUE(database->execute("UPDATE measurement SET median_seconds = 1e-9").ok());
+  }
+  const ProgramRun refused = run({"--report", "out"});
+  EXPECT_EQ(refused.exit_code, 2) << refused.output;
+  EXPECT_TRUE(refused.complains_of("of table measurement is not as the run wrote it"))
+      << refused.error;
+  EXPECT_FALSE(std::filesystem::exists(path("out/report.html")));
 }
 
 TEST_F(ReportPage, IsAskedForAlone) {

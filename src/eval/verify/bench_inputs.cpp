@@ -13,9 +13,7 @@ namespace {
 constexpr std::size_t kPage = 4096;
 // A prime: no power of two is a multiple of the period.
 constexpr std::size_t kPatternBytes = 61 * kPage;
-// Of the timing model, whose inputs do not depend on the search's seed; a multiple of the page size
-// in bytes for every element type.
-constexpr std::size_t kTimedElements = 64 << 10;
+// Of the timing model, whose inputs do not depend on the search's seed.
 constexpr std::uint64_t kTimedSeed = 0x5EED;
 
 std::size_t round_up(std::size_t bytes, std::size_t step) {
@@ -46,9 +44,8 @@ BenchInputs::BenchInputs(const Problem& problem, const Symbols& symbols, std::ui
     if (!argument.has_content() || (!timed && !argument.is_input())) continue;
     const Result<std::int64_t> count = argument.element_count(symbols);
     if (!count.ok() || *count < 0) continue;  // BenchRun::create reports it
-    const std::size_t element = size_in_bytes(argument.type);
-    const std::size_t content = static_cast<std::size_t>(*count) * element;
-    std::size_t bytes = timed ? kTimedElements * element : kPatternBytes;
+    const std::size_t content = static_cast<std::size_t>(*count) * size_in_bytes(argument.type);
+    std::size_t bytes = kPatternBytes;
     if (argument.is_symbol) {
       bytes = content;
     } else if (problem.is_whole(symbols, argument)) {

@@ -16,8 +16,8 @@ enum class BenchData : std::uint8_t {
 };
 
 // The same inputs for the original and for candidates. Patterns repeat after a prime number of
-// pages, so that an index that wraps at a power of two finds other values; those of timed launches
-// after 65,536 elements. Where contents were captured, these.
+// pages, so that an index that wraps at a power of two finds other values. Where contents were
+// captured, these.
 class BenchInputs {
  public:
   BenchInputs(const Problem& problem, const Symbols& symbols, std::uint64_t seed,

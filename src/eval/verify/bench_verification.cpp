@@ -201,7 +201,6 @@ VerificationResult BenchVerification::look_behind_branches(const LoadedPlan& can
 void BenchVerification::look_behind_branches(const Request& request, PathSet& covered,
                                              bool knows_bench, VerificationResult& result) {
   std::vector<UntakenBranch> branches = untaken_branches(request.candidate, covered);
-  if (branches.empty()) return;
   const BranchSearch found =
       search_branches(problem_, request.candidate, branches, original_numbers());
   PathSet wanted = other_ways(request.candidate, branches);
@@ -224,7 +223,7 @@ void BenchVerification::look_behind_branches(const Request& request, PathSet& co
   if (!found.cases.empty()) {
     Reference reference(problem_, original_, settings_, request.seed, found.cases);
     if (!take(examine_at(request, reference),
-              " (inputs that were added because of a branch that no other took)"))
+              " (inputs that were added because the original does not know these numbers)"))
       return;
   }
   branches = untaken_branches(request.candidate, covered);
@@ -237,9 +236,9 @@ void BenchVerification::look_behind_branches(const Request& request, PathSet& co
   }
 }
 
-const ComparedNumbers& BenchVerification::original_numbers() {
+const KernelNumbers& BenchVerification::original_numbers() {
   const std::lock_guard lock(mutex_);
-  if (!original_numbers_) original_numbers_ = compared_numbers(original_);
+  if (!original_numbers_) original_numbers_ = numbers_of(original_);
   return *original_numbers_;
 }
 

@@ -92,7 +92,7 @@ class BenchVerification {
   // `knows_bench`: `covered` has what ran at the bench sizes.
   void look_behind_branches(const Request& request, PathSet& covered, bool knows_bench,
                             VerificationResult& result);
-  const ComparedNumbers& original_numbers();
+  const KernelNumbers& original_numbers();
   VerificationResult examine_at(const Request& request, Reference& reference);
   // Verifies at sizes that take some of `paths`; removes what was covered.
   VerificationResult add_sizes(const Request& request, const Symbols& bench, PathSet& paths);
@@ -106,7 +106,7 @@ class BenchVerification {
   ReferenceSettings settings_;
   ThreadBudget& threads_;
   std::mutex mutex_;
-  std::optional<ComparedNumbers> original_numbers_;  // worked out when first asked for
+  std::optional<KernelNumbers> original_numbers_;  // worked out when first asked for
   // Latest first; the oldest go.
   std::list<
       std::pair<std::tuple<std::size_t, BenchData, std::uint64_t>, std::shared_ptr<BenchReference>>>

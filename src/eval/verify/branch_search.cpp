@@ -1,5 +1,6 @@
 #include "eval/verify/branch_search.h"
 
+#include "base/random.h"
 #include "eval/verify/added_sizes.h"
 #include "eval/verify/parameters.h"
 #include "eval/verify/predicate_slice.h"
@@ -8,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -20,6 +23,7 @@ namespace {
 constexpr std::int64_t kTriedValues = 200;
 constexpr std::size_t kMostSizes = 8;
 constexpr std::size_t kMostNumbers = 4;
+constexpr std::size_t kMostOwnNumbers = 96;
 // Where buffers might lie; only conditions on pointers look at it.
 constexpr std::uint64_t kSomeAddress = 0x7f12'3400'0000ULL;
 constexpr std::uint64_t kApart = std::uint64_t{1} << 32;
@@ -34,10 +38,12 @@ class Searcher {
  public:
   Searcher(const Problem& problem, const LoadedPlan& candidate)
       : problem_(problem), plan_(candidate) {
-    for (const TestCase& one : planned_cases(problem)) {
+    for (const TestCase& one : planned_cases(problem, 0)) {
       if (one.is_beyond) break;
       if (small_.empty() || is_many(one.symbols) > is_many(small_)) small_ = one.symbols;
     }
+    for (const auto& [name, value] : problem.sizes)
+      divisors_[name] = common_divisor(problem, name);
     for (std::size_t i = 0; i < problem.arguments.size(); ++i)
       addresses_.push_back(kSomeAddress + i * kApart);
   }
@@ -64,6 +70,13 @@ class Searcher {
     return std::ranges::all_of(symbols, [](const auto& entry) { return entry.second > 1; });
   }
 
+  // Whether kernels must expect the value.
+  [[nodiscard]] bool may_be(const std::string& name, std::int64_t value) const {
+    if (problem_.assume.is_fixed(name)) return false;
+    const auto known = divisors_.find(name);
+    return known == divisors_.end() || known->second <= 0 || value % known->second == 0;
+  }
+
   // Of one symbol at a time, small ones first.
   std::vector<Symbols> tried_sizes(const UntakenBranch& branch) const {
     std::set<std::int64_t> values;
@@ -79,13 +92,23 @@ class Searcher {
       values.insert(power + 1);
     }
     std::vector<Symbols> sizes;
+    constexpr std::uint64_t kDrawnPairs = 512;
+    constexpr std::uint64_t kMostOfPair = 128;
     for (const std::int64_t value : values) {
       for (const auto& [name, usual] : small_) {
-        if (problem_.assume.is_fixed(name)) continue;
+        if (!may_be(name, value)) continue;
         Symbols symbols = small_;
         symbols[name] = value;
         sizes.push_back(std::move(symbols));
       }
+    }
+    for (std::uint64_t i = 0; small_.size() > 1 && i < kDrawnPairs; ++i) {
+      Symbols symbols = small_;
+      for (auto& [name, value] : symbols) {
+        const auto drawn = static_cast<std::int64_t>(1 + random_bits(i, value) % kMostOfPair);
+        if (may_be(name, drawn)) value = drawn;
+      }
+      sizes.push_back(std::move(symbols));
     }
     return sizes;
   }
@@ -105,6 +128,7 @@ class Searcher {
   const LoadedPlan& plan_;
   Symbols small_;
   std::vector<std::uint64_t> addresses_;
+  std::map<std::string, std::int64_t> divisors_;  // common_divisor of each symbol
 };
 
 // 0 and 1 are in every kernel.
@@ -113,9 +137,9 @@ bool tells_something(const UntakenBranch& branch) {
   return branch.real && std::isfinite(*branch.real) && *branch.real != 0.0;
 }
 
-bool is_known(const UntakenBranch& branch, const ComparedNumbers& original) {
-  if (branch.integer) return original.integers.contains(*branch.integer);
-  return branch.real && original.reals.contains(*branch.real);
+bool is_known(const UntakenBranch& branch, const KernelNumbers& original) {
+  if (branch.integer) return original.compared_integers.contains(*branch.integer);
+  return branch.real && original.compared_reals.contains(*branch.real);
 }
 
 bool has_inputs(const Problem& problem) {
@@ -123,8 +147,8 @@ bool has_inputs(const Problem& problem) {
 }
 
 // Cases with the numbers among ordinary inputs, in all of them, and as scalars.
-void add_cases(const Problem& problem, const Symbols& small, const ComparedNumbers& numbers,
-               std::vector<TestCase>& cases) {
+void add_cases(const Problem& problem, const Symbols& small, const std::set<double>& numbers,
+               const std::set<double>& of_branches, std::vector<TestCase>& cases) {
   const auto add = [&](std::string what) -> TestCase& {
     TestCase& one = cases.emplace_back();
     one.symbols = small;
@@ -134,11 +158,9 @@ void add_cases(const Problem& problem, const Symbols& small, const ComparedNumbe
     one.variation = std::move(what);
     return one;
   };
-  TestCase& among = add("with numbers that the kernel compares with");
-  among.sprinkled.assign(numbers.reals.begin(), numbers.reals.end());
-  for (const std::int64_t integer : numbers.integers)
-    among.sprinkled.push_back(static_cast<double>(integer));
-  for (const double real : among.sprinkled) {
+  TestCase& among = add("with numbers of the kernel");
+  among.sprinkled.assign(numbers.begin(), numbers.end());
+  for (const double real : of_branches) {
     for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
       const Argument& argument = problem.arguments[i];
       const bool varies = !argument.is_pointer && argument.value &&
@@ -148,7 +170,6 @@ void add_cases(const Problem& problem, const Symbols& small, const ComparedNumbe
       auto varied = std::make_shared<Problem>(problem);
       varied->arguments[i].value = real;
       if (!varied->arguments[i].value->check_fits(argument.type, small).ok()) continue;
-      cases.reserve(cases.size() + 1);
       TestCase& one = add(fmt::format("{} = {}", argument.name, number_text(real)));
       one.varied = std::move(varied);
     }
@@ -158,45 +179,68 @@ void add_cases(const Problem& problem, const Symbols& small, const ComparedNumbe
 
 }  // namespace
 
-ComparedNumbers compared_numbers(const LoadedPlan& plan) {
-  ComparedNumbers numbers;
+KernelNumbers numbers_of(const LoadedPlan& plan) {
+  KernelNumbers numbers;
   for (const UntakenBranch& branch : all_comparisons(plan)) {
-    if (branch.integer) numbers.integers.insert(*branch.integer);
-    if (branch.real) numbers.reals.insert(*branch.real);
+    if (branch.integer) numbers.compared_integers.insert(*branch.integer);
+    if (branch.real) numbers.compared_reals.insert(*branch.real);
   }
+  for (const LoadedLaunch& launch : plan) {
+    const ptx::Function& function = *launch.program.code().function;
+    for (const ptx::Operand& operand : function.operands) {
+      using Kind = ptx::Operand::Kind;
+      if (operand.kind == Kind::integer)
+        numbers.all.insert(static_cast<double>(static_cast<std::int64_t>(operand.bits)));
+      if (operand.kind == Kind::real32)
+        numbers.all.insert(std::bit_cast<float>(static_cast<std::uint32_t>(operand.bits)));
+      if (operand.kind == Kind::real64) numbers.all.insert(std::bit_cast<double>(operand.bits));
+    }
+  }
+  std::erase_if(numbers.all,
+                [](double one) { return !std::isfinite(one) || std::abs(one) <= 1.0; });
   return numbers;
 }
 
 BranchSearch search_branches(const Problem& problem, const LoadedPlan& candidate,
                              const std::vector<UntakenBranch>& branches,
-                             const ComparedNumbers& original) {
+                             const KernelNumbers& original) {
   BranchSearch found;
   if (problem.tests.empty()) return found;
   Searcher searcher(problem, candidate);
-  ComparedNumbers numbers;
+  std::set<double> of_branches;
   for (const UntakenBranch& branch : branches) {
     PredicateSlice slice(candidate[branch.launch].program, branch.instruction);
+    const bool telling = tells_something(branch) && !is_known(branch, original);
     if (slice.depends_on() == DependsOn::parameters) {
       Reach reach = searcher.reach(branch, slice);
       if (reach.small) {
         const bool known = std::ranges::find(found.sizes, *reach.small) != found.sizes.end();
-        if (!known && found.sizes.size() < kMostSizes) found.sizes.push_back(*reach.small);
-      } else if (reach.large && tells_something(branch) && !is_known(branch, original)) {
+        if (known) continue;
+        if (found.sizes.size() < kMostSizes) {
+          found.sizes.push_back(*reach.small);
+          continue;
+        }
+      }
+      if (telling) {
         found.open.push_back(branch);
-        found.open.back().needs_large_size = true;
+        found.open.back().needs_large_size = reach.large;
       }
       // A scalar may decide it.
       if (reach.small || reach.large || !tells_something(branch)) continue;
     }
     if (slice.depends_on() == DependsOn::threads || !tells_something(branch)) continue;
-    if (branch.real && numbers.reals.size() < kMostNumbers) numbers.reals.insert(*branch.real);
-    if (branch.integer && numbers.integers.size() < kMostNumbers)
-      numbers.integers.insert(*branch.integer);
-    if (slice.depends_on() == DependsOn::data && !is_known(branch, original))
-      found.open.push_back(branch);
+    if (of_branches.size() < kMostNumbers)
+      of_branches.insert(branch.real ? *branch.real : static_cast<double>(*branch.integer));
+    if (slice.depends_on() == DependsOn::data && telling) found.open.push_back(branch);
   }
-  const bool any = !numbers.reals.empty() || !numbers.integers.empty();
-  if (any && has_inputs(problem)) add_cases(problem, searcher.small(), numbers, found.cases);
+  // Whatever instruction holds it, a number that the original does not have may be a threshold.
+  std::set<double> own = numbers_of(candidate).all;
+  std::erase_if(own, [&](double one) { return original.all.contains(one); });
+  while (own.size() > kMostOwnNumbers)
+    own.erase(std::next(own.begin(), static_cast<std::ptrdiff_t>(own.size() / 2)));
+  own.insert(of_branches.begin(), of_branches.end());
+  if (!own.empty() && has_inputs(problem))
+    add_cases(problem, searcher.small(), own, of_branches, found.cases);
   return found;
 }
 

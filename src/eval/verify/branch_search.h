@@ -12,20 +12,22 @@
 
 namespace regraph::verify {
 
-// Numbers that a kernel's comparisons compare with.
-struct ComparedNumbers {
-  std::set<std::int64_t> integers;
-  std::set<double> reals;
+// Numbers that stand in a kernel's instructions.
+struct KernelNumbers {
+  std::set<std::int64_t> compared_integers;  // by comparisons
+  std::set<double> compared_reals;
+  std::set<double> all;  // of any instruction; finite, above 1 or below -1
 };
-[[nodiscard]] ComparedNumbers compared_numbers(const LoadedPlan& plan);
+[[nodiscard]] KernelNumbers numbers_of(const LoadedPlan& plan);
 
 struct BranchSearch {
   // Small ones that take some of the branches, each for another one.
   std::vector<Symbols> sizes;
-  // Inputs and scalars that may: among ordinary values those that branches compare with.
+  // Inputs and scalars that may: among ordinary values those that the candidate has and the
+  // original lacks.
   std::vector<TestCase> cases;
-  // Those that sizes take which are too large to run, or of which only data can tell that compares
-  // with numbers that `original` does not know: nothing more can be done for them.
+  // Those that compare with numbers that `original` does not compare with, and that nothing which
+  // is known to take them can be run for: sizes that are too large, or data.
   std::vector<UntakenBranch> open;
 };
 
@@ -34,6 +36,6 @@ struct BranchSearch {
 // the one way.
 [[nodiscard]] BranchSearch search_branches(const Problem& problem, const LoadedPlan& candidate,
                                            const std::vector<UntakenBranch>& branches,
-                                           const ComparedNumbers& original);
+                                           const KernelNumbers& original);
 
 }  // namespace regraph::verify

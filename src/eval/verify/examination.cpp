@@ -140,6 +140,7 @@ class Examination {
     RunSettings settings;
     settings.poison_seed = reference_.poison_seed(one, reversed ? 2 : 1);
     settings.pointer_offset = one.index % 2 == 1 ? loose_alignment(*one.problem) : 0;
+    settings.stagger = one.index % 4 == 3;
     settings.instruction_budget = kBudgetFactor * one.warp_instructions + kBudgetFloor;
     settings.reverse_order = reversed;
     settings.threads = threads_;

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <limits>
 #include <numbers>
+#include <optional>
+#include <utility>
 
 namespace regraph::verify {
 
@@ -115,22 +117,25 @@ double zero_or_small(const FloatFormat& format, Draw& draw) {
   }
 }
 
-double perhaps_not_finite(Draw& draw) {
-  constexpr std::uint64_t kOneOf = 64;
-  switch (draw.bits() % kOneOf) {
-    case 0:
-    case 1:
-      return std::numeric_limits<double>::quiet_NaN();
-    case 2:
-    case 3:
-      return std::numeric_limits<double>::infinity();
-    case 4:
-    case 5:
-      return -std::numeric_limits<double>::infinity();
-    default:
-      return draw.normal();
-  }
+// Rare, so that a row of numbers is not always all of them.
+double perhaps_not_finite(Draw& draw, bool with_nan) {
+  constexpr std::uint64_t kOneOf = 128;
+  const std::uint64_t kind = draw.bits() % kOneOf;
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (kind == 0) return with_nan ? std::numeric_limits<double>::quiet_NaN() : infinity;
+  if (kind == 1) return draw.bits() % 2 == 0 ? infinity : -infinity;
+  return draw.normal();
 }
+
+// Of one sign and all far from zero.
+double below_any_bound(const FloatFormat& format, Draw& draw) {
+  constexpr int kExponent = 40;
+  constexpr int kExponentOfHalf = 10;
+  return -std::ldexp(1.0 + draw.unit(), format.is_roomy ? kExponent : kExponentOfHalf);
+}
+
+constexpr double kNearZero = 0x1p-24;
+constexpr std::uint64_t kRampLength = 4096;
 
 double value_of(const Argument& argument, Distribution distribution, Draw& draw,
                 std::uint64_t index) {
@@ -160,7 +165,15 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
     case Distribution::signed_zeros:
       return zero_or_small(format_of(argument.type), draw);
     case Distribution::not_finite:
-      return perhaps_not_finite(draw);
+      return perhaps_not_finite(draw, true);
+    case Distribution::infinite:
+      return perhaps_not_finite(draw, false);
+    case Distribution::near_zero:
+      return draw.normal() * kNearZero;
+    case Distribution::far_below:
+      return below_any_bound(format_of(argument.type), draw);
+    case Distribution::ascending:
+      return static_cast<double>(index % kRampLength) / 64.0 - 32.0;
     case Distribution::negative_integers:
     case Distribution::extreme_integers:
     case Distribution::equal_integers:
@@ -199,10 +212,18 @@ std::string_view name(Distribution distribution) {
       return "near ties";
     case Distribution::magnitudes:
       return "values of all magnitudes";
+    case Distribution::near_zero:
+      return "values near zero";
+    case Distribution::far_below:
+      return "very negative values";
+    case Distribution::ascending:
+      return "ascending values";
     case Distribution::denormals:
       return "denormal values";
     case Distribution::signed_zeros:
       return "signed zeros and denormals";
+    case Distribution::infinite:
+      return "infinities";
     case Distribution::not_finite:
       return "NaN and infinities";
     case Distribution::negative_integers:
@@ -473,32 +494,74 @@ void fill_input(const Problem& problem, const Argument& argument, const Symbols&
     draw_plane(argument, plane, distribution, seed, stream, buffer.first(bytes), *captured->bytes);
 }
 
-void sprinkle(const Argument& argument, std::span<const double> values, std::uint64_t seed,
-              std::span<std::byte> buffer) {
+namespace {
+
+// Integers that the manifest allows a buffer to hold: from, to.
+std::optional<std::pair<double, double>> allowed_integers(const Argument& argument,
+                                                          const Symbols& symbols) {
+  constexpr double kAny = 0x1p62;
+  if (has_guessed_integers(argument)) return std::pair(-kAny, kAny);
+  if (!argument.is_input() || !has_integers(argument) ||
+      argument.init.kind != BufferInit::Kind::integers) {
+    return std::nullopt;
+  }
+  const Result<BufferInit> init = argument.init.at(symbols);
+  if (!init.ok()) return std::nullopt;
+  return std::pair(init->low, init->high);
+}
+
+// A value made of one of the values.
+double relative_of(std::span<const double> values, double step, Draw& draw) {
+  constexpr double kMostMultiple = 64.0;
+  const double value = values[draw.bits() % values.size()];
+  switch (draw.bits() % 8) {
+    case 0:
+      return value + step;
+    case 1:
+      return value - step;
+    case 2:
+      return 2.0 * value;
+    case 3:
+      return -value;
+    case 4:
+      return std::floor(draw.integer(1.0, kMostMultiple)) * value;
+    case 5:
+      return 0.5 * (value + values[draw.bits() % values.size()]);
+    default:
+      return value;
+  }
+}
+
+}  // namespace
+
+void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const double> values,
+              std::uint64_t seed, std::span<std::byte> buffer) {
   const bool floating =
       argument.fields.empty() && is_floating(argument.type) && !is_constant(argument);
-  if (values.empty() || (!floating && !has_guessed_integers(argument))) return;
+  const auto allowed = allowed_integers(argument, symbols);
+  if (values.empty() || (!floating && !allowed)) return;
   constexpr std::uint64_t kOneOf = 4;
   const std::size_t size = size_in_bytes(argument.type);
   for (std::uint64_t i = 0; i < buffer.size() / size; ++i) {
     Draw draw(seed, 0, i);
     if (draw.bits() % kOneOf != 0) continue;
-    const double value = values[draw.bits() % values.size()];
-    if (!floating && std::floor(value) != value) continue;
-    const std::uint64_t kind = draw.bits() % 4;
     std::byte* const target = buffer.data() + i * size;
     if (!floating) {
-      store_element(argument.type, value + (kind == 1 ? 1.0 : kind == 2 ? -1.0 : 0.0), target);
+      const double value = relative_of(values, 1.0, draw);
+      if (std::floor(value) == value && value >= allowed->first && value <= allowed->second)
+        store_element(argument.type, value, target);
       continue;
     }
+    const double value = relative_of(values, 0.0, draw);
     const double step = std::ldexp(std::abs(value), 1 - format_of(argument.type).mantissa_bits);
-    const double other[] = {value, value + step, value - step, 2.0 * value};
-    store_element(argument.type, other[kind], target);
+    const double others[] = {value, value, value + step, value - step};
+    store_element(argument.type, others[draw.bits() % 4], target);
     // A comparison of bits.
+    const double bits_of = values[draw.bits() % values.size()];
     const bool of_bits = draw.bits() % 4 == 0 && argument.type == ScalarType::f32 &&
-                         std::floor(value) == value && std::abs(value) < 0x1p31;
+                         std::floor(bits_of) == bits_of && std::abs(bits_of) < 0x1p31;
     if (!of_bits) continue;
-    const auto bits = static_cast<std::int32_t>(value);
+    const auto bits = static_cast<std::int32_t>(bits_of);
     std::memcpy(target, &bits, sizeof(bits));
   }
 }

@@ -24,9 +24,13 @@ enum class Distribution : std::uint8_t {
   // Beyond what the manifest says, where the original has a result (test_cases.h):
   near_ties,          // long equal runs, and values that differ in their last bits
   magnitudes,         // 2^-20 to 2^24 (half precision: 2^-6 to 2^6), powers of two among them
+  near_zero,          // N(0,1) times 2^-24
+  far_below,          // -2^40 to -2^41 (half precision: -2^10 to -2^11): below any lower bound
+  ascending,          // a ramp, from -32 on
   denormals,          // too small for a normal number
   signed_zeros,       // zeros of both signs, denormals, ordinary values
-  not_finite,         // NaN, infinities and the largest numbers among ordinary values
+  infinite,           // a few infinities among ordinary values
+  not_finite,         // the same with NaN
   negative_integers,  // integers -16..15, unsigned ones 0..255
   extreme_integers,   // the least, the largest, powers of two, random bits
   equal_integers,     // all the same
@@ -60,11 +64,11 @@ void fill_input(const Problem& problem, const Argument& argument, const Symbols&
                 Distribution distribution, std::uint64_t seed, std::size_t stream,
                 std::span<std::byte> buffer);
 
-// Puts the values, and their neighbours in the argument's type, in the place of every fourth
-// element or so: of floating-point numbers, and of integers that nobody said the values of. What
-// does not fit the type is left out.
-void sprinkle(const Argument& argument, std::span<const double> values, std::uint64_t seed,
-              std::span<std::byte> buffer);
+// Puts the values, their neighbours in the argument's type, multiples and what lies between two of
+// them in the place of every fourth element or so: of floating-point numbers, and of integers
+// within what the manifest says of them. What does not fit the type is left out.
+void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const double> values,
+              std::uint64_t seed, std::span<std::byte> buffer);
 
 // Whether the argument is a buffer of integers whose values nobody said: a guess fills it.
 [[nodiscard]] bool has_guessed_integers(const Argument& argument);

@@ -48,12 +48,12 @@ class Session {
       counts_[i] = static_cast<std::size_t>(*count) * size_in_bytes(argument.type);
       const bool writable = argument.is_output() || argument.is_scratch;
       const Result<std::uint64_t> address =
-          memory_.allocate(argument.name, counts_[i] + settings_.pointer_offset,
+          memory_.allocate(argument.name, counts_[i] + offset_of(i),
                            writable ? ptx::BufferAccess::read_write : ptx::BufferAccess::read_only);
       if (!address.ok()) return address.error();
       addresses_[i] = *address;
       if (problem_.check.allows_races(argument.name)) memory_.allow_races(*address);
-      const std::span<std::byte> slack = memory_.view(*address).first(settings_.pointer_offset);
+      const std::span<std::byte> slack = memory_.view(*address).first(offset_of(i));
       fill_with_poison(slack, settings_.poison_seed, slack_stream(i), settings_.invert_poison);
       if (argument.is_input()) {
         std::copy(inputs[i].begin(), inputs[i].end(), content(i).begin());
@@ -98,8 +98,8 @@ class Session {
  private:
   Status pack(const ptx::Program& program, const Launch& launch, const Symbols& symbols) {
     std::vector<std::uint64_t> pointers = addresses_;
-    for (std::uint64_t& pointer : pointers)
-      pointer += settings_.pointer_offset;
+    for (std::size_t i = 0; i < pointers.size(); ++i)
+      pointers[i] += offset_of(i);
     Result<std::vector<std::byte>> block =
         pack_parameters(problem_, program, launch.arguments, symbols, pointers);
     if (!block.ok()) return block.error();
@@ -183,10 +183,14 @@ class Session {
     return &run_.left_behind.back();
   }
 
+  [[nodiscard]] std::size_t offset_of(std::size_t argument) const {
+    return settings_.stagger && argument % 2 == 0 ? 0 : settings_.pointer_offset;
+  }
+
   static std::uint64_t slack_stream(std::size_t argument) { return 1000000 + argument; }
 
   std::span<std::byte> content(std::size_t i) {
-    return memory_.view(addresses_[i]).subspan(settings_.pointer_offset, counts_[i]);
+    return memory_.view(addresses_[i]).subspan(offset_of(i), counts_[i]);
   }
 
   void collect(std::size_t i, const Buffers& inputs) {
@@ -202,7 +206,7 @@ class Session {
                !std::equal(now.begin(), now.end(), inputs[i].begin(), inputs[i].end())) {
       run_.damaged = fmt::format("the input '{}' was overwritten", argument.name);
     }
-    std::vector<std::byte> slack(settings_.pointer_offset);
+    std::vector<std::byte> slack(offset_of(i));
     fill_with_poison(slack, settings_.poison_seed, slack_stream(i), settings_.invert_poison);
     if (!std::equal(slack.begin(), slack.end(), memory_.view(addresses_[i]).begin())) {
       run_.damaged = fmt::format("memory before the start of '{}' was written", argument.name);

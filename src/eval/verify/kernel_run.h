@@ -25,6 +25,7 @@ struct RunSettings {
   std::uint64_t poison_seed = 0;
   bool invert_poison = false;            // every bit differs from the run without
   std::size_t pointer_offset = 0;        // bytes past the 256-byte boundary at which buffers start
+  bool stagger = false;                  // every second buffer starts at the boundary all the same
   std::uint64_t instruction_budget = 0;  // warp instructions of all launches
   // Blocks run from the last to the first, in up to 64 groups, and warps in reverse where they can.
   bool reverse_order = false;

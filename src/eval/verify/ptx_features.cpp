@@ -8,11 +8,11 @@ namespace regraph::verify {
 
 namespace {
 
-enum class Match : std::uint8_t { token, prefix, part };
+enum class Match : std::uint8_t { token, prefix, part, mnemonic };
 
 struct Rule {
   std::string_view word;
-  Match match;  // of a whole token, of its beginning, or of a part between dots
+  Match match;  // of a whole token, of its beginning, of a part between dots, of an instruction
   std::string_view why;
   bool of_precision = false;
 };
@@ -54,6 +54,10 @@ constexpr Rule kRules[] = {
     {"trap", Match::token, kEnd},
     {".callprototype", Match::token, kAddress},
     {".calltargets", Match::token, kAddress},
+    {"sin.approx", Match::mnemonic, kPrecision, true},
+    {"cos.approx", Match::mnemonic, kPrecision, true},
+    {"tanh.approx", Match::mnemonic, kPrecision, true},
+    {"div.approx", Match::mnemonic, kPrecision, true},
     {"tf32", Match::part, kPrecision, true},
     {"f16", Match::part, kPrecision, true},
     {"bf16", Match::part, kPrecision, true},
@@ -129,10 +133,18 @@ const Rule* rule_for_part(std::string_view part) {
 
 const Rule* rule_for_token(std::string_view token) {
   for (const Rule& rule : kRules) {
+    if (rule.match == Match::mnemonic) continue;
     if (rule.match == Match::token ? token == rule.word
                                    : rule.match == Match::prefix && token.starts_with(rule.word)) {
       return &rule;
     }
+  }
+  return nullptr;
+}
+
+const Rule* rule_for_mnemonic(std::string_view token) {
+  for (const Rule& rule : kRules) {
+    if (rule.match == Match::mnemonic && token.starts_with(rule.word)) return &rule;
   }
   return nullptr;
 }
@@ -165,6 +177,10 @@ std::vector<PtxFeature> features_of(std::string_view ptx) {
       }
     }
     if (token.front() == '%') continue;
+    if (const Rule* rule = rule_for_mnemonic(token)) {
+      add(*rule, rule->word, token);
+      continue;
+    }
     for (std::string_view rest = token; !rest.empty();) {
       const std::size_t dot = rest.find('.');
       if (const Rule* rule = rule_for_part(without_packing(rest.substr(0, dot))))

@@ -14,6 +14,7 @@ enum RandomStream : std::uint64_t {
   kCandidatePoison = 6,
   kCandidateBlocks = 7,
   kHardwareStream = 8,
+  kDrawnSizes = 9,
 };
 
 }  // namespace regraph::verify

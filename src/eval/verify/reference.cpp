@@ -126,7 +126,7 @@ std::string Case::text() const {
 
 Reference::Reference(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
                      std::uint64_t seed)
-    : Reference(problem, original, std::move(settings), seed, planned_cases(problem)) {}
+    : Reference(problem, original, std::move(settings), seed, planned_cases(problem, seed)) {}
 
 Reference::Reference(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
                      std::uint64_t seed, std::vector<TestCase> cases)
@@ -244,8 +244,8 @@ Buffers Reference::generate(const Case& one) const {
     inputs[i].resize(static_cast<std::size_t>(*count) * size_in_bytes(argument.type));
     fill_input(*one.problem, argument, one.symbols(), one.distribution(),
                random_bits(seed_, kInputStream, one.index), i, inputs[i]);
-    sprinkle(argument, one.plan.sprinkled, random_bits(seed_, kInputStream, one.index, i),
-             inputs[i]);
+    sprinkle(argument, one.symbols(), one.plan.sprinkled,
+             random_bits(seed_, kInputStream, one.index, i), inputs[i]);
   }
   return inputs;
 }

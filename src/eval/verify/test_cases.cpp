@@ -1,14 +1,30 @@
 #include "eval/verify/test_cases.h"
 
+#include "base/random.h"
+#include "eval/verify/added_sizes.h"
+#include "eval/verify/random_streams.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <set>
 #include <utility>
 
 namespace regraph::verify {
 namespace {
+
+// A size that is drawn is no larger, whatever the bench sizes are.
+constexpr double kLargestDrawn = 8192.0;
+
+std::uint64_t hash_of(const std::string& name) {
+  std::uint64_t hash = 0;
+  for (const char one : name)
+    hash = random_bits(hash, static_cast<unsigned char>(one));
+  return hash;
+}
 
 // A scalar this small is a threshold or an epsilon, whose sign means something.
 constexpr double kThreshold = 0.01;
@@ -28,7 +44,7 @@ std::vector<double> other_values(ScalarType type, double value) {
     values.insert(std::abs(value) < kThreshold ? 3.0 * value : -1.25 * value);
     if (value == 0.0) values.insert({0.75, -1.0});
   } else {
-    values = {value + 1.0, value - 1.0, 0.0, 2.0 * value + 3.0};
+    values = {value + 1.0, value - 1.0, 0.0, 2.0 * value + 3.0, 20.0, -5.0};
     if (type == ScalarType::u8 || type == ScalarType::u16 || type == ScalarType::u32 ||
         type == ScalarType::u64) {
       std::erase_if(values, [](double one) { return one < 0.0; });
@@ -40,7 +56,7 @@ std::vector<double> other_values(ScalarType type, double value) {
 
 class Planner {
  public:
-  explicit Planner(const Problem& problem) : problem_(problem) {
+  Planner(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {
     for (const Symbols& symbols : problem.tests)
       sizes_.push_back(&symbols);
     std::ranges::stable_sort(sizes_, {}, [&](const Symbols* one) { return volume(problem, *one); });
@@ -52,9 +68,12 @@ class Planner {
     if (problem_.is_captured || sizes_.empty()) return std::move(cases_);
     small_ = smallest_of_many();
     vary_scalars();
+    equate_scalars();
     if (problem_.has_files()) return std::move(cases_);
     vary_floats();
     vary_integers();
+    equate_integers();
+    draw_sizes();
     if (!problem_.assume.noalias) overlap();
     return std::move(cases_);
   }
@@ -104,6 +123,59 @@ class Planner {
         TestCase& one = add(Distribution::manifest);
         one.varied = std::move(varied);
         one.variation = fmt::format("{} = {}", argument.name, number_text(other));
+        one.varies = argument.name;
+      }
+    }
+  }
+
+  // What compares two of them with each other.
+  void equate_scalars() {
+    for (const bool floating : {true, false}) {
+      auto varied = std::make_shared<Problem>(problem_);
+      int scalars = 0;
+      for (Argument& argument : varied->arguments) {
+        if (!varies(problem_, argument) || is_floating(argument.type) != floating ||
+            argument.type == ScalarType::boolean) {
+          continue;
+        }
+        argument.value = floating ? 0.75 : 3.0;
+        ++scalars;
+      }
+      if (scalars < 2) continue;
+      TestCase& one = add(Distribution::manifest);
+      one.varied = std::move(varied);
+      one.variation = floating ? "all scalars 0.75" : "all integer scalars 3";
+    }
+  }
+
+  // Between those that the manifest gives, with all the divisors that these have in common.
+  void draw_sizes() {
+    constexpr int kDrawn = 2;
+    for (int i = 0; i < kDrawn; ++i) {
+      Symbols drawn = problem_.sizes;
+      for (auto& [name, value] : drawn) {
+        const std::int64_t divisor = common_divisor(problem_, name);
+        std::int64_t most = 1;
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (const auto* list : {&problem_.tests, &problem_.bench}) {
+          for (const Symbols& symbols : *list) {
+            const auto own = symbols.find(name);
+            if (own == symbols.end()) continue;
+            most = std::max(most, own->second);
+            least = std::min(least, own->second);
+          }
+        }
+        if (least >= most || divisor <= 0 || problem_.assume.is_fixed(name)) continue;
+        const double unit = to_unit_interval(random_bits(seed_, kDrawnSizes, i, hash_of(name)));
+        const double largest = std::min(static_cast<double>(most), kLargestDrawn);
+        const double value_drawn = std::exp(unit * std::log(std::max(largest, 2.0)));
+        value = std::clamp(static_cast<std::int64_t>(value_drawn) / divisor * divisor, least, most);
+      }
+      const bool known = std::ranges::find(problem_.tests, drawn) != problem_.tests.end();
+      if (known || !is_affordable(problem_, drawn)) continue;
+      for (const Distribution one : {Distribution::small_integers, Distribution::manifest}) {
+        TestCase& test = add(one);
+        test.symbols = drawn;
       }
     }
   }
@@ -114,12 +186,14 @@ class Planner {
              argument.init.kind != BufferInit::Kind::constant;
     });
     if (!any) return;
-    add(Distribution::near_ties);
-    add(Distribution::magnitudes);
-    if (problem_.assume.fast_math || problem_.check.relative_tolerance) return;
-    add(Distribution::denormals);
-    add(Distribution::signed_zeros);
-    add(Distribution::not_finite);
+    for (const Distribution one :
+         {Distribution::near_ties, Distribution::magnitudes, Distribution::near_zero,
+          Distribution::far_below, Distribution::ascending})
+      add(one);
+    if (problem_.assume.finite || problem_.assume.fast_math) return;
+    for (const Distribution one : {Distribution::denormals, Distribution::signed_zeros,
+                                   Distribution::infinite, Distribution::not_finite})
+      add(one);
   }
 
   // One buffer at a time: another may hold indices.
@@ -136,20 +210,44 @@ class Planner {
           if (other != one) varied->arguments[other].init_is_given = true;
         TestCase& test = add(distribution);
         test.varied = std::move(varied);
+        test.varies = problem_.arguments[one].name;
         if (guessed.size() > 1)
           test.variation = fmt::format("in '{}'", problem_.arguments[one].name);
       }
     }
   }
 
+  // Counters of what comes often overflow first.
+  void equate_integers() {
+    auto varied = std::make_shared<Problem>(problem_);
+    bool any = false;
+    for (Argument& argument : varied->arguments) {
+      if (!argument.is_input() || !argument.init_is_given ||
+          argument.init.kind != BufferInit::Kind::integers || !argument.fields.empty()) {
+        continue;
+      }
+      argument.init.high = argument.init.low;
+      argument.init.high_expression = argument.init.low_expression;
+      any = true;
+    }
+    if (!any) return;
+    TestCase& one = add(Distribution::manifest);
+    one.symbols = *sizes_.back();
+    one.varied = std::move(varied);
+    one.variation = "equal integers";
+  }
+
   // An output that begins where an input does, or a little after it.
   void overlap() {
     constexpr std::int64_t kVector = 4;
+    constexpr std::int64_t kOdd = 7;
     for (std::size_t input = 0; input < problem_.arguments.size(); ++input) {
       for (std::size_t output = 0; output < problem_.arguments.size(); ++output) {
         if (!may_overlap(problem_.arguments[input], problem_.arguments[output])) continue;
-        for (const std::int64_t elements : {std::int64_t{0}, std::int64_t{1}, kVector})
+        for (const std::int64_t elements : {std::int64_t{0}, std::int64_t{1}, kVector, kOdd})
           add_overlap(input, output, elements);
+        for (const std::int64_t elements : {std::int64_t{1}, kVector})
+          add_overlap_before(input, output, elements);
       }
     }
   }
@@ -185,13 +283,49 @@ class Planner {
                                       elements == 1 ? "" : "s", both.name);
   }
 
+  // The output begins so many elements before the input.
+  void add_overlap_before(std::size_t input, std::size_t output, std::int64_t elements) {
+    const auto of_input = problem_.arguments[input].element_count(small_);
+    const auto of_output = problem_.arguments[output].element_count(small_);
+    if (!of_input.ok() || !of_output.ok()) return;
+    const std::int64_t components = problem_.arguments[input].components;
+    auto varied = std::make_shared<Problem>(problem_);
+    Argument& both = varied->arguments[output];
+    both.direction = Direction::inout;
+    both.init = problem_.arguments[input].init;
+    both.init_is_given = problem_.arguments[input].init_is_given;
+    both.shape = {
+        IntegerExpression(std::max(*of_output / components, *of_input / components + elements))};
+    Argument& inside = varied->arguments[input];
+    inside.overlaps = both.name;
+    inside.overlap_bytes = IntegerExpression(elements * components *
+                                             static_cast<std::int64_t>(size_in_bytes(both.type)));
+    TestCase& one = add(Distribution::manifest);
+    one.varied = std::move(varied);
+    one.may_not_race = true;
+    one.variation = fmt::format("'{}' begins {} element{} before '{}'", both.name, elements,
+                                elements == 1 ? "" : "s", inside.name);
+  }
+
   const Problem& problem_;
+  std::uint64_t seed_;
   std::vector<const Symbols*> sizes_;  // small ones first
   Symbols small_;                      // of the variations
   std::vector<TestCase> cases_;
 };
 
 }  // namespace
+
+std::int64_t common_divisor(const Problem& problem, const std::string& symbol) {
+  std::int64_t divisor = 0;
+  for (const auto* list : {&problem.tests, &problem.bench}) {
+    for (const Symbols& symbols : *list) {
+      const auto own = symbols.find(symbol);
+      if (own != symbols.end()) divisor = std::gcd(divisor, own->second);
+    }
+  }
+  return divisor;
+}
 
 double volume(const Problem& problem, const Symbols& symbols) {
   double total = 1.0;
@@ -204,13 +338,16 @@ double volume(const Problem& problem, const Symbols& symbols) {
   return total;
 }
 
-std::vector<TestCase> planned_cases(const Problem& problem) {
-  return Planner(problem).plan();
+std::vector<TestCase> planned_cases(const Problem& problem, std::uint64_t seed) {
+  return Planner(problem, seed).plan();
 }
 
-std::vector<std::string> held_fixed(const Problem& problem) {
+std::vector<std::string> fixed_by_manifest(const Problem& problem) {
   std::vector<std::string> fixed;
-  for (const auto& [name, value] : problem.sizes) {
+  if (problem.assume.finite)
+    fixed.emplace_back("inputs are finite and normal, as the manifest says (assume.finite)");
+  // A captured program's sizes are those that it had.
+  for (const auto& [name, value] : problem.is_captured ? Symbols() : problem.sizes) {
     const auto is_same = [&](const Symbols& symbols) {
       const auto own = symbols.find(name);
       return own == symbols.end() || own->second == value;

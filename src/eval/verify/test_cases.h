@@ -25,6 +25,7 @@ struct TestCase {
   // How it departs from the manifest, besides the distribution: "a = -3.125", "'y' begins where 'x'
   // does". Empty: not at all.
   std::string variation;
+  std::string varies = {};  // the argument whose value or contents are others; empty: none alone
   std::vector<double> sprinkled = {};  // among the inputs' elements, and what lies beside them
   bool must_run = true;                // false: left out where the original fails
   bool may_drop_size = false;  // the size was derived, and is left out where the original fails
@@ -34,15 +35,20 @@ struct TestCase {
 };
 
 // The manifest's cases in the order in which candidates should meet them, small sizes first, then
-// variations: at the smallest size that is more than one element, of one thing at a time. None of a
-// problem that a program's launches or the user's files gave the data of.
-[[nodiscard]] std::vector<TestCase> planned_cases(const Problem& problem);
+// variations: at the smallest size that is more than one element, of one thing at a time, and sizes
+// drawn from `seed`. None of a problem that a program's launches or the user's files gave the data
+// of.
+[[nodiscard]] std::vector<TestCase> planned_cases(const Problem& problem, std::uint64_t seed);
+
+// What all values of the size symbol that the manifest gives are multiples of: kernels may rely on
+// it. 0: it gives none.
+[[nodiscard]] std::int64_t common_divisor(const Problem& problem, const std::string& symbol);
 
 // Work of a size, to put cheap ones first: the product of its symbols, and all elements.
 [[nodiscard]] double volume(const Problem& problem, const Symbols& symbols);
 
-// Scalars and sizes that have one value in all cases, in words that say why: "a = 2.5 (fixed by the
-// manifest)".
-[[nodiscard]] std::vector<std::string> held_fixed(const Problem& problem);
+// What the manifest, or the program that the problem is of, holds fixed in all cases: "w = 5, at
+// all sizes", "a = 2.5, as the manifest says (assume.fixed)".
+[[nodiscard]] std::vector<std::string> fixed_by_manifest(const Problem& problem);
 
 }  // namespace regraph::verify

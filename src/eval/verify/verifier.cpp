@@ -362,6 +362,35 @@ VerificationResult Verifier::look_behind_branches(const PreparedCandidate& candi
   return state_->bench->look_behind_branches(candidate.loaded, tested, seed, cancellation);
 }
 
+std::vector<std::string> Verifier::held_fixed(std::uint64_t seed,
+                                              const Cancellation& cancellation) {
+  std::vector<std::string> fixed = fixed_by_manifest(state_->problem);
+  const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
+  std::map<std::string, std::pair<bool, std::string>>
+      varied;  // by argument: any case; else why not
+  for (std::size_t i = 0; reference.ok() && i < (*reference)->case_count(); ++i) {
+    const TestCase& planned = (*reference)->planned(i);
+    if (planned.varies.empty()) continue;
+    const Result<const Case*> one = (*reference)->at(i, cancellation);
+    if (!one.ok()) return fixed;
+    auto& [any, why] = varied[planned.varies];
+    any = any || ((*one)->left_out.empty() && (*one)->ill_conditioned.empty());
+    if (why.empty())
+      why = (*one)->left_out.empty() ? "the original is ill-conditioned with others"
+                                     : (*one)->left_out;
+  }
+  for (const Argument& argument : state_->problem.arguments) {
+    const auto found = varied.find(argument.name);
+    if (found == varied.end() || found->second.first) continue;
+    fixed.push_back(argument.is_pointer
+                        ? fmt::format("'{}' holds {}, never others ({})", argument.name,
+                                      argument.init.text(), found->second.second)
+                        : fmt::format("{} = {}, never another value ({})", argument.name,
+                                      argument.value->text(), found->second.second));
+  }
+  return fixed;
+}
+
 std::vector<Symbols> Verifier::sizes_left_out(std::uint64_t seed,
                                               const Cancellation& cancellation) {
   std::vector<Symbols> sizes;

@@ -134,6 +134,11 @@ class Verifier {
   };
   [[nodiscard]] Result<Scale> largest_test(std::uint64_t seed, const Cancellation& cancellation);
 
+  // What no test varies, and why, after check_original: what the manifest holds fixed, and scalars
+  // and integers for whose other values the original has no result.
+  [[nodiscard]] std::vector<std::string> held_fixed(std::uint64_t seed,
+                                                    const Cancellation& cancellation);
+
   // Sizes that nobody gave and that the original cannot take, after check_original: no case of them
   // is run.
   [[nodiscard]] std::vector<Symbols> sizes_left_out(std::uint64_t seed,

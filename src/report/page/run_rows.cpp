@@ -1,6 +1,7 @@
 #include "report/page/run_rows.h"
 
 #include "base/sqlite.h"
+#include "base/sqlite_table.h"
 #include "search/journal_rows.h"
 
 #include <fmt/format.h>
@@ -97,6 +98,7 @@ class RowReader {
   RowReader(SqliteDatabase& database, RunFiles& files) : database_(database), files_(files) {}
 
   Status read() {
+    if (Status unchanged = check_rows(); !unchanged) return unchanged;
     for (auto part : {&RowReader::read_run, &RowReader::read_baseline, &RowReader::read_states,
                       &RowReader::read_attempts, &RowReader::read_end, &RowReader::read_sources}) {
       if (Status status = (this->*part)(); !status) return status;
@@ -105,6 +107,23 @@ class RowReader {
   }
 
  private:
+  // Every row carries a checksum (search/run_database.h): a page is evidence, so what somebody
+  // changed is not shown.
+  Status check_rows() {
+    for (const char* table : {"run", "baseline", "measurement", "expansion", "confirmation",
+                              "new_step", "progress", "result", "blob"}) {
+      const auto changed = find_changed_row(database_, table);
+      if (!changed) return changed.error();
+      if (!*changed) continue;
+      return fail(ErrorCode::parse,
+                  fmt::format("'{}': row {} of table {} is not as the run wrote it: it was changed "
+                              "or is damaged, so no report is made of this run; run the search "
+                              "again",
+                              database_.path().string(), **changed, table));
+    }
+    return {};
+  }
+
   Status read_run() {
     Status status = each_row(
         database_, "run", {"tool_version", "kernel", "source_path", "device", "source", "manifest"},

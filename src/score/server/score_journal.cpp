@@ -1,5 +1,6 @@
 #include "score/server/score_journal.h"
 
+#include "base/hash.h"
 #include "base/json_text.h"
 #include "learn/reward.h"
 #include "score/item_json.h"
@@ -32,20 +33,36 @@ nlohmann::ordered_json rewards_of(const learn::RewardFacts& facts) {
   return rewards;
 }
 
-void read_journal_line(const std::string& text, const std::string& context,
+constexpr const char* kDigest = "digest";
+
+// Of all else in a line.
+std::string digest_of(const nlohmann::ordered_json& json) {
+  return hash_text(json_line(json)).hex();
+}
+
+// False: the line is damaged. Lines of earlier versions have no digest.
+bool read_journal_line(const std::string& text, const std::string& context,
                        const ScoreJournal::Line& line) {
   Result<nlohmann::ordered_json> json = parse_json(text, kJournalLine);
-  if (!json || !json->is_object()) return;
+  if (!json || !json->is_object()) return false;
+  if (const auto digest = json->find(kDigest); digest != json->end()) {
+    const nlohmann::ordered_json stated = *digest;
+    json->erase(kDigest);
+    if (stated != digest_of(*json)) return false;
+  }
   const auto ours = json->find("context");
   const auto said = json->find("score");
-  if (ours == json->end() || *ours != context || said == json->end()) return;
+  if (ours == json->end() || said == json->end()) return false;
+  if (*ours != context) return true;
   const Result<Score> score = score_of(*said);
   nlohmann::ordered_json item_json = {{"id", ""}};
   for (const char* key : {"state", "completion", "cut_off"}) {
     if (json->contains(key)) item_json[key] = std::move((*json)[key]);
   }
   Result<ScoreItem> item = item_of(item_json);
-  if (score && item) line(*std::move(item), *score);
+  if (!score || !item) return false;
+  line(*std::move(item), *score);
+  return true;
 }
 
 Error journal_error(const std::string& name, const char* what) {
@@ -73,8 +90,9 @@ Result<ScoreJournal> ScoreJournal::open(const std::filesystem::path& path, std::
   if (!S_ISREG(about.st_mode)) return journal;  // a pipe or a device: nothing to read
 
   std::ifstream input(path);
-  for (std::string text; std::getline(input, text);)
-    read_journal_line(text, journal.context_, line);
+  for (std::string text; std::getline(input, text);) {
+    if (!text.empty() && !read_journal_line(text, journal.context_, line)) ++journal.damaged_lines_;
+  }
   if (input.bad()) return journal_error(name, "read it");
   // A line that was broken off is ended, so that the next one is a line of its own.
   char last = '\n';
@@ -92,6 +110,7 @@ Status ScoreJournal::append(const ScoreItem& item, const Score& score) {
   json["cut_off"] = item.cut_off;
   json["score"] = json_of(score);
   json["rewards"] = rewards_of(score.facts);
+  json[kDigest] = digest_of(json);
   const std::string text = json_line(json) + "\n";
   struct stat before {};
   const bool regular = ::fstat(file_.get(), &before) == 0 && S_ISREG(before.st_mode);

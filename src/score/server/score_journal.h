@@ -24,6 +24,10 @@ class ScoreJournal {
   [[nodiscard]] static Result<ScoreJournal> open(const std::filesystem::path& path,
                                                  std::string context, const Line& line);
 
+  // Lines of the file that could not be read, or are not as they were written; they count for
+  // nothing.
+  [[nodiscard]] std::size_t damaged_lines() const { return damaged_lines_; }
+
   // Adds a line, whole or not at all. Errors: io. Not thread-safe.
   [[nodiscard]] Status append(const ScoreItem& item, const Score& score);
 
@@ -33,6 +37,7 @@ class ScoreJournal {
   FileDescriptor file_;
   std::string context_;
   std::string name_;
+  std::size_t damaged_lines_ = 0;
 };
 
 }  // namespace regraph::score

@@ -3,6 +3,8 @@
 #include "base/hash.h"
 #include "score/server/score_journal.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -81,6 +83,14 @@ Result<std::unique_ptr<ScoreStore>> ScoreStore::open(ScoreStoreOptions options) 
                              state->keep(state->key_of(item), score);
                            });
     if (!journal) return std::move(journal).error();
+    if (const std::size_t damaged = journal->damaged_lines();
+        damaged > 0 && state->options.report) {
+      state->options.report(fmt::format(
+          "{}: {} line{} cannot be read or {} changed; the scores in {} are not used, and what is "
+          "asked again is judged again",
+          state->options.file.string(), damaged, damaged == 1 ? "" : "s",
+          damaged == 1 ? "was" : "were", damaged == 1 ? "it" : "them"));
+    }
     state->journal.emplace(*std::move(journal));
   }
   return std::unique_ptr<ScoreStore>(new ScoreStore(std::move(state)));

@@ -166,9 +166,36 @@ TEST_F(Store, PassesOverWhatIsTorn) {
     judge(*store, item("s", "3"), score_of_outcome(AnswerOutcome::wrong));
   }
   ASSERT_TRUE(write_file(file(), content() + "[[[[[[[\n\xff\xfe\n{\"context\": 1}\n\n").ok());
-  const auto store = open(with_file());
+  std::vector<std::string> reports;
+  ScoreStoreOptions options = with_file();
+  options.report = [&](const std::string& text) { reports.push_back(text); };
+  const auto store = open(options);
   EXPECT_EQ(store->size(), 2U);
   EXPECT_TRUE(known(*store, item("s", "3")));
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_NE(reports[0].find("4 lines cannot be read"), std::string::npos) << reports[0];
+}
+
+TEST_F(Store, DoesNotUseWhatWasChanged) {
+  {
+    const auto store = open(with_file());
+    judge(*store, item("s", "1"), score_of_outcome(AnswerOutcome::wrong));
+    judge(*store, item("s", "2"), score_of_outcome(AnswerOutcome::wrong));
+  }
+  std::string text = content();
+  const std::size_t at = text.find("\"wrong\"");
+  ASSERT_NE(at, std::string::npos) << text;
+  text.replace(at, 7, "\"correct\"");
+  ASSERT_TRUE(write_file(file(), text).ok());
+  std::vector<std::string> reports;
+  ScoreStoreOptions options = with_file();
+  options.report = [&](const std::string& one) { reports.push_back(one); };
+  const auto store = open(options);
+  EXPECT_FALSE(known(*store, item("s", "1")));
+  EXPECT_TRUE(known(*store, item("s", "2")));
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_NE(reports[0].find("1 line cannot be read or was changed"), std::string::npos)
+      << reports[0];
 }
 
 TEST_F(Store, GoesOnWithoutRoom) {

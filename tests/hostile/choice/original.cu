@@ -1,0 +1,5 @@
+// What is not negative; NaN stays.
+__global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] < 0 ? 0 : x[i];
+}

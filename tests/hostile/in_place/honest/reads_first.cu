@@ -1,0 +1,7 @@
+// Every element is read before it is written.
+__global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float v = x[i];
+  y[i] = v + v;
+}

@@ -1,0 +1,5 @@
+// Right for what is not negative.
+__global__ void k(const int* x, int* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = (x[i] >> 2) + x[i];
+}
