@@ -86,10 +86,11 @@ class Searcher {
       for (const std::int64_t near : {*branch.integer - 1, *branch.integer, *branch.integer + 1})
         if (near > 0) values.insert(near);
     }
+    constexpr std::int64_t kPastPower = 8;
     // Powers of two and their neighbours, for thresholds of what is worked out from sizes.
     for (std::int64_t power = 256; power <= (std::int64_t{1} << 31); power *= 2) {
-      values.insert(power);
-      values.insert(power + 1);
+      for (std::int64_t past = 0; past < kPastPower; ++past)
+        values.insert(power + past);
     }
     std::vector<Symbols> sizes;
     constexpr std::uint64_t kDrawnPairs = 512;
@@ -158,9 +159,14 @@ void add_cases(const Problem& problem, const Symbols& small, const std::set<doub
     one.variation = std::move(what);
     return one;
   };
-  TestCase& among = add("with numbers of the kernel");
-  among.sprinkled.assign(numbers.begin(), numbers.end());
+  add("with numbers of the kernel").sprinkled.assign(numbers.begin(), numbers.end());
+  TestCase& bits = add("with numbers of the kernel as bits");
+  bits.sprinkled.assign(numbers.begin(), numbers.end());
+  bits.sprinkling = Sprinkling::bits;
   for (const double real : of_branches) {
+    TestCase& all = add(fmt::format("all {}", number_text(real)));
+    all.sprinkled = {real};
+    all.sprinkling = Sprinkling::everywhere;
     for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
       const Argument& argument = problem.arguments[i];
       const bool varies = !argument.is_pointer && argument.value &&

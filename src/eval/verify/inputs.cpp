@@ -128,11 +128,12 @@ double perhaps_not_finite(Draw& draw, bool with_nan) {
 }
 
 // Of one sign and all far from zero.
-double below_any_bound(const FloatFormat& format, Draw& draw) {
-  constexpr int kExponent = 40;
+double below_any_bound(const FloatFormat& format, int exponent, Draw& draw) {
   constexpr int kExponentOfHalf = 10;
-  return -std::ldexp(1.0 + draw.unit(), format.is_roomy ? kExponent : kExponentOfHalf);
+  return -std::ldexp(1.0 + draw.unit(), format.is_roomy ? exponent : kExponentOfHalf);
 }
+constexpr int kFarBelow = 40;
+constexpr int kLowest = 110;
 
 constexpr double kNearZero = 0x1p-24;
 constexpr std::uint64_t kRampLength = 4096;
@@ -171,7 +172,9 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
     case Distribution::near_zero:
       return draw.normal() * kNearZero;
     case Distribution::far_below:
-      return below_any_bound(format_of(argument.type), draw);
+      return below_any_bound(format_of(argument.type), kFarBelow, draw);
+    case Distribution::lowest:
+      return below_any_bound(format_of(argument.type), kLowest, draw);
     case Distribution::ascending:
       return static_cast<double>(index % kRampLength) / 64.0 - 32.0;
     case Distribution::negative_integers:
@@ -216,6 +219,8 @@ std::string_view name(Distribution distribution) {
       return "values near zero";
     case Distribution::far_below:
       return "very negative values";
+    case Distribution::lowest:
+      return "the most negative values";
     case Distribution::ascending:
       return "ascending values";
     case Distribution::denormals:
@@ -512,7 +517,7 @@ std::optional<std::pair<double, double>> allowed_integers(const Argument& argume
 
 // A value made of one of the values.
 double relative_of(std::span<const double> values, double step, Draw& draw) {
-  constexpr double kMostMultiple = 64.0;
+  constexpr double kMostMultiple = 0x1p20;
   const double value = values[draw.bits() % values.size()];
   switch (draw.bits() % 8) {
     case 0:
@@ -524,7 +529,7 @@ double relative_of(std::span<const double> values, double step, Draw& draw) {
     case 3:
       return -value;
     case 4:
-      return std::floor(draw.integer(1.0, kMostMultiple)) * value;
+      return std::floor(std::pow(kMostMultiple, draw.unit())) * value;
     case 5:
       return 0.5 * (value + values[draw.bits() % values.size()]);
     default:
@@ -535,7 +540,7 @@ double relative_of(std::span<const double> values, double step, Draw& draw) {
 }  // namespace
 
 void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const double> values,
-              std::uint64_t seed, std::span<std::byte> buffer) {
+              Sprinkling how, std::uint64_t seed, std::span<std::byte> buffer) {
   const bool floating =
       argument.fields.empty() && is_floating(argument.type) && !is_constant(argument);
   const auto allowed = allowed_integers(argument, symbols);
@@ -544,25 +549,31 @@ void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const 
   const std::size_t size = size_in_bytes(argument.type);
   for (std::uint64_t i = 0; i < buffer.size() / size; ++i) {
     Draw draw(seed, 0, i);
-    if (draw.bits() % kOneOf != 0) continue;
+    if (draw.bits() % kOneOf != 0 && how != Sprinkling::everywhere) continue;
     std::byte* const target = buffer.data() + i * size;
+    if (how == Sprinkling::bits) {
+      const double bits_of = values[draw.bits() % values.size()];
+      if (argument.type != ScalarType::f32 || std::floor(bits_of) != bits_of ||
+          std::abs(bits_of) >= 0x1p31) {
+        continue;
+      }
+      const auto bits = static_cast<std::int32_t>(bits_of);
+      std::memcpy(target, &bits, sizeof(bits));
+      continue;
+    }
+    double value =
+        how == Sprinkling::everywhere ? values[0] : relative_of(values, floating ? 0.0 : 1.0, draw);
     if (!floating) {
-      const double value = relative_of(values, 1.0, draw);
       if (std::floor(value) == value && value >= allowed->first && value <= allowed->second)
         store_element(argument.type, value, target);
       continue;
     }
-    const double value = relative_of(values, 0.0, draw);
     const double step = std::ldexp(std::abs(value), 1 - format_of(argument.type).mantissa_bits);
-    const double others[] = {value, value, value + step, value - step};
-    store_element(argument.type, others[draw.bits() % 4], target);
-    // A comparison of bits.
-    const double bits_of = values[draw.bits() % values.size()];
-    const bool of_bits = draw.bits() % 4 == 0 && argument.type == ScalarType::f32 &&
-                         std::floor(bits_of) == bits_of && std::abs(bits_of) < 0x1p31;
-    if (!of_bits) continue;
-    const auto bits = static_cast<std::int32_t>(bits_of);
-    std::memcpy(target, &bits, sizeof(bits));
+    if (how == Sprinkling::values) {
+      const double others[] = {value, value, value + step, value - step};
+      value = others[draw.bits() % 4];
+    }
+    store_element(argument.type, value, target);
   }
 }
 

@@ -26,6 +26,7 @@ enum class Distribution : std::uint8_t {
   magnitudes,         // 2^-20 to 2^24 (half precision: 2^-6 to 2^6), powers of two among them
   near_zero,          // N(0,1) times 2^-24
   far_below,          // -2^40 to -2^41 (half precision: -2^10 to -2^11): below any lower bound
+  lowest,             // -2^110 to -2^111 (half precision: as far_below)
   ascending,          // a ramp, from -32 on
   denormals,          // too small for a normal number
   signed_zeros,       // zeros of both signs, denormals, ordinary values
@@ -64,11 +65,16 @@ void fill_input(const Problem& problem, const Argument& argument, const Symbols&
                 Distribution distribution, std::uint64_t seed, std::size_t stream,
                 std::span<std::byte> buffer);
 
-// Puts the values, their neighbours in the argument's type, multiples and what lies between two of
-// them in the place of every fourth element or so: of floating-point numbers, and of integers
-// within what the manifest says of them. What does not fit the type is left out.
+enum class Sprinkling : std::uint8_t {
+  values,      // them, their neighbours, multiples and what lies between two of them
+  bits,        // fp32 numbers whose bits they are
+  everywhere,  // the first of them in all elements
+};
+
+// Puts values in the place of every fourth element or so: of floating-point numbers, and of
+// integers within what the manifest says of them. What does not fit the type is left out.
 void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const double> values,
-              std::uint64_t seed, std::span<std::byte> buffer);
+              Sprinkling how, std::uint64_t seed, std::span<std::byte> buffer);
 
 // Whether the argument is a buffer of integers whose values nobody said: a guess fills it.
 [[nodiscard]] bool has_guessed_integers(const Argument& argument);

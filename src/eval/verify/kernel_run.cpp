@@ -35,7 +35,10 @@ class Session {
     run_.before.resize(problem_.arguments.size());
     run_.after.resize(problem_.arguments.size());
     run_.scratch.resize(problem_.arguments.size());
-    for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+    for (std::size_t place = 0; place < problem_.arguments.size(); ++place) {
+      // Which buffer has the lower address is nobody's business.
+      const bool turned = (hardware_ & 1U) != 0;
+      const std::size_t i = turned ? problem_.arguments.size() - 1 - place : place;
       const Argument& argument = problem_.arguments[i];
       if (!argument.has_content()) continue;
       if (argument.is_symbol) {

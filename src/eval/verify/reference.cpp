@@ -27,6 +27,8 @@ constexpr std::uint64_t kOptionalBudget = std::uint64_t{1} << 26;
 // Races are looked for where the original takes at most this many warp instructions, which then
 // cost about 0.2 microseconds each instead of 0.006: a twentieth of a second in all.
 constexpr std::uint64_t kRaceCheckedInstructions = std::uint64_t{1} << 18;
+// On other values than integers, too, where it takes so much less.
+constexpr std::uint64_t kSecondRaceCheck = 16;
 
 std::string describe(const ptx::Fault& fault) {
   std::string text = fault.message.empty() ? std::string(ptx::name(fault.kind)) : fault.message;
@@ -39,16 +41,29 @@ constexpr std::uint64_t kFewLoads = 8;
 
 // What floating-point work a run did.
 struct FloatWork {
-  bool adds = false;        // adds, subtracts or multiplies and adds
+  bool adds = false;  // adds, subtracts or multiplies and adds
+  bool multiplies = false;
   bool chooses = false;     // compares, or takes a minimum or maximum
   std::uint64_t loads = 0;  // of global memory, by threads
 };
+
+// x + x, as compilers write 2 x.
+bool adds_to_itself(const ptx::Function& function, std::size_t instruction) {
+  const ptx::Instruction& one = function.instructions[instruction];
+  if (one.operand_count != 3) return false;
+  const ptx::Operand& left = function.operands[one.first_operand + 1];
+  const ptx::Operand& right = function.operands[one.first_operand + 2];
+  return left.kind == ptx::Operand::Kind::reg && right.kind == ptx::Operand::Kind::reg &&
+         left.index == right.index;
+}
 
 FloatWork float_work(const LoadedPlan& plan, const ptx::Profile& profile) {
   FloatWork work;
   std::size_t at = 0;
   for (const LoadedLaunch& launch : plan) {
-    for (const ptx::InstructionInfo& one : launch.program.code().instructions) {
+    const auto& instructions = launch.program.code().instructions;
+    for (std::size_t in_launch = 0; in_launch < instructions.size(); ++in_launch) {
+      const ptx::InstructionInfo& one = instructions[in_launch];
       if (at >= profile.instructions.size()) return work;
       const ptx::InstructionProfile& ran = profile.instructions[at++];
       if (ran.warp_executions == 0) continue;
@@ -60,8 +75,11 @@ FloatWork float_work(const LoadedPlan& plan, const ptx::Profile& profile) {
                             mnemonic.find(".bf16") != std::string_view::npos;
       if (!floating) continue;
       const std::string_view name = mnemonic.substr(0, mnemonic.find('.'));
-      work.adds |= name == "add" || name == "sub" || name == "fma" || name == "mad" ||
+      const bool doubles =
+          name == "add" && adds_to_itself(*launch.program.code().function, in_launch);
+      work.adds |= (name == "add" && !doubles) || name == "sub" || name == "fma" || name == "mad" ||
                    name == "red" || name == "atom";
+      work.multiplies |= name == "mul" || name == "div";
       work.chooses |= name == "setp" || name == "set" || name == "min" || name == "max";
     }
   }
@@ -244,7 +262,7 @@ Buffers Reference::generate(const Case& one) const {
     inputs[i].resize(static_cast<std::size_t>(*count) * size_in_bytes(argument.type));
     fill_input(*one.problem, argument, one.symbols(), one.distribution(),
                random_bits(seed_, kInputStream, one.index), i, inputs[i]);
-    sprinkle(argument, one.symbols(), one.plan.sprinkled,
+    sprinkle(argument, one.symbols(), one.plan.sprinkled, one.plan.sprinkling,
              random_bits(seed_, kInputStream, one.index, i), inputs[i]);
   }
   return inputs;
@@ -285,11 +303,15 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   one.warp_instructions = first->warp_instructions();
   one.exact.assign(one.problem->arguments.size(), false);
 
-  // One distribution tells about races: they depend on sizes, not on values.
-  if (one.plan.is_first && one.warp_instructions <= kRaceCheckedInstructions) {
+  // Races depend on sizes more than on values.
+  const bool once_more = one.distribution() == Distribution::manifest && !one.plan.is_beyond &&
+                         one.warp_instructions <= kRaceCheckedInstructions / kSecondRaceCheck;
+  if ((one.plan.is_first || once_more) && one.warp_instructions <= kRaceCheckedInstructions) {
     if (const Status status = look_for_races(one, inputs, cancellation); !status.ok()) {
       return status.error();
     }
+    // What the first inputs did not show is no reason to refuse the original.
+    if (!one.plan.is_first) one.race.clear();
   }
 
   if (Status status = look_at_computation(first->profile, written, one); !status.ok())
@@ -317,25 +339,24 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
 Status Reference::look_at_computation(const ptx::Profile& profile, std::uint64_t written,
                                       Case& one) const {
   const Distribution distribution = one.distribution();
-  const bool special = distribution == Distribution::denormals ||
-                       distribution == Distribution::signed_zeros ||
-                       distribution == Distribution::not_finite;
-  if (!special) return {};
+  if (!one.plan.is_beyond) return {};
   const FloatWork work = float_work(original_, profile);
   const auto leave_out = [](const char* why) { return fail(ErrorCode::invalid_argument, why); };
-  if (distribution == Distribution::not_finite) {
-    // Which of two is chosen depends on the order where one is NaN.
-    const bool element_by_element = work.loads <= kFewLoads * written;
-    if (work.chooses && !element_by_element)
-      return leave_out("the original chooses among many values, of which NaN is none");
+  if (distribution == Distribution::not_finite || distribution == Distribution::infinite) {
+    // What many values make of one that is no number depends on the order.
+    if (work.loads > kFewLoads * written) return leave_out("the original combines many values");
     return {};
   }
-  one.by_element = !work.adds;
-  one.zero_signs = !work.adds && !work.chooses;
+  if (distribution == Distribution::lowest && (work.adds || work.multiplies))
+    return leave_out("the original computes with its inputs, and results would not be finite");
   if (distribution == Distribution::signed_zeros && work.adds)
     return leave_out("the original adds, and the sign of a zero depends on the order");
+  one.by_element = !work.adds;
+  one.zero_signs = distribution == Distribution::signed_zeros && !work.chooses;
+  const bool small =
+      distribution == Distribution::denormals || distribution == Distribution::signed_zeros;
   for (const Argument& argument : one.problem->arguments) {
-    if (!argument.is_output() || !is_floating(judged_type(argument))) continue;
+    if (!small || !argument.is_output() || !is_floating(judged_type(argument))) continue;
     one.slack = std::max(one.slack, (one.arithmetic.reduction_length + 1.0) *
                                         smallest_denormal(judged_type(argument)));
   }

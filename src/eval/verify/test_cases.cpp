@@ -73,6 +73,7 @@ class Planner {
     vary_floats();
     vary_integers();
     equate_integers();
+    meet_scalars();
     draw_sizes();
     if (!problem_.assume.noalias) overlap();
     return std::move(cases_);
@@ -188,7 +189,7 @@ class Planner {
     if (!any) return;
     for (const Distribution one :
          {Distribution::near_ties, Distribution::magnitudes, Distribution::near_zero,
-          Distribution::far_below, Distribution::ascending})
+          Distribution::far_below, Distribution::lowest, Distribution::ascending})
       add(one);
     if (problem_.assume.finite || problem_.assume.fast_math) return;
     for (const Distribution one : {Distribution::denormals, Distribution::signed_zeros,
@@ -217,6 +218,22 @@ class Planner {
     }
   }
 
+  // What is compared with scalars: these, and what equals them in its lowest bits alone.
+  void meet_scalars() {
+    std::vector<double> values;
+    for (const Argument& argument : problem_.arguments) {
+      if (argument.is_pointer || !argument.value || is_floating(argument.type)) continue;
+      const Result<double> value = argument.value->at(small_);
+      if (!value.ok()) continue;
+      for (const double apart : {0.0, 256.0, 65536.0})
+        values.insert(values.end(), {*value + apart, *value - apart});
+    }
+    if (values.empty() || std::ranges::none_of(problem_.arguments, has_guessed_integers)) return;
+    TestCase& one = add(Distribution::manifest);
+    one.sprinkled = std::move(values);
+    one.variation = "with values of scalars";
+  }
+
   // Counters of what comes often overflow first.
   void equate_integers() {
     auto varied = std::make_shared<Problem>(problem_);
@@ -240,7 +257,7 @@ class Planner {
   // An output that begins where an input does, or a little after it.
   void overlap() {
     constexpr std::int64_t kVector = 4;
-    constexpr std::int64_t kOdd = 7;
+    constexpr std::int64_t kOdd = 7;  // no vector begins there
     for (std::size_t input = 0; input < problem_.arguments.size(); ++input) {
       for (std::size_t output = 0; output < problem_.arguments.size(); ++output) {
         if (!may_overlap(problem_.arguments[input], problem_.arguments[output])) continue;
@@ -347,15 +364,28 @@ std::vector<std::string> fixed_by_manifest(const Problem& problem) {
   if (problem.assume.finite)
     fixed.emplace_back("inputs are finite and normal, as the manifest says (assume.finite)");
   // A captured program's sizes are those that it had.
+  std::string largest;
   for (const auto& [name, value] : problem.is_captured ? Symbols() : problem.sizes) {
-    const auto is_same = [&](const Symbols& symbols) {
-      const auto own = symbols.find(name);
-      return own == symbols.end() || own->second == value;
-    };
-    if (std::ranges::all_of(problem.tests, is_same) && std::ranges::all_of(problem.bench, is_same))
+    std::int64_t most = value;
+    bool is_same = true;
+    for (const auto* list : {&problem.tests, &problem.bench}) {
+      for (const Symbols& symbols : *list) {
+        const auto own = symbols.find(name);
+        if (own == symbols.end()) continue;
+        is_same = is_same && own->second == value;
+        most = std::max(most, own->second);
+      }
+    }
+    if (is_same) {
       fixed.push_back(fmt::format("{} = {}, at all sizes", name, value));
+    } else {
+      largest += fmt::format("{}{} = {}", largest.empty() ? "" : ", ", name, most);
+    }
   }
+  if (!largest.empty()) fixed.push_back("sizes are at most " + largest);
   for (const Argument& argument : problem.arguments) {
+    if (!argument.is_pointer && argument.record_bytes > 0)
+      fixed.push_back(fmt::format("'{}' is the structure that is given", argument.name));
     if (argument.is_pointer || !argument.value || argument.value->expression() != nullptr) continue;
     if (problem.is_captured || problem.assume.is_fixed(argument.name)) {
       fixed.push_back(fmt::format(

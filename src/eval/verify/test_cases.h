@@ -26,8 +26,10 @@ struct TestCase {
   // does". Empty: not at all.
   std::string variation;
   std::string varies = {};  // the argument whose value or contents are others; empty: none alone
-  std::vector<double> sprinkled = {};  // among the inputs' elements, and what lies beside them
-  bool must_run = true;                // false: left out where the original fails
+  // Put among the inputs.
+  std::vector<double> sprinkled = {};
+  Sprinkling sprinkling = Sprinkling::values;
+  bool must_run = true;        // false: left out where the original fails
   bool may_drop_size = false;  // the size was derived, and is left out where the original fails
   bool is_first = false;       // of its size
   bool is_beyond = false;      // a variation of any kind

@@ -370,9 +370,13 @@ std::vector<std::string> Verifier::held_fixed(std::uint64_t seed,
       varied;  // by argument: any case; else why not
   for (std::size_t i = 0; reference.ok() && i < (*reference)->case_count(); ++i) {
     const TestCase& planned = (*reference)->planned(i);
-    if (planned.varies.empty()) continue;
+    const bool special = planned.distribution == Distribution::not_finite;
+    if (planned.varies.empty() && !special) continue;
     const Result<const Case*> one = (*reference)->at(i, cancellation);
     if (!one.ok()) return fixed;
+    if (special && !(*one)->left_out.empty())
+      fixed.push_back("inputs are finite (" + (*one)->left_out + ")");
+    if (planned.varies.empty()) continue;
     auto& [any, why] = varied[planned.varies];
     any = any || ((*one)->left_out.empty() && (*one)->ill_conditioned.empty());
     if (why.empty())
