@@ -79,10 +79,37 @@ TEST(MakeProblem, DerivedTestsKeepStructuralSizesAndStayFeasible) {
       signature);
   ASSERT_TRUE(problem.ok()) << problem.error().message;
   ASSERT_FALSE(problem->tests.empty());
+  int smaller = 0;
   for (const Symbols& symbols : problem->tests) {
-    EXPECT_EQ(symbols.at("R"), 5);
+    if (symbols.at("R") != 5) {
+      EXPECT_EQ(symbols.at("R"), 4);
+      ++smaller;
+    }
     EXPECT_GT(symbols.at("N"), 5);  // N = 1 would make y's extent negative
   }
+  EXPECT_EQ(smaller, 1);  // a width is a parameter, too
+}
+
+TEST(MakeProblem, SizesAndScalarsMayBeFixed) {
+  const KernelSignature signature = {
+      "conv",
+      {pointer("x", true), pointer("y", false), scalar("N", ScalarType::i32),
+       scalar("R", ScalarType::i32), scalar("a", ScalarType::f32)}};
+  const std::string rest =
+      "args: {x: {shape: [N]}, y: {shape: [N]}, a: 2.5}\n"
+      "launch: {block: 128, grid: \"cdiv(N, bx)\"}\n";
+  const auto problem =
+      join("sizes: {N: 1048576, R: 5}\nassume: {fixed: [R, a], finite: true}\n" + rest, signature);
+  ASSERT_TRUE(problem.ok()) << problem.error().message;
+  EXPECT_TRUE(problem->assume.finite);
+  EXPECT_TRUE(problem->assume.is_fixed("a"));
+  EXPECT_FALSE(problem->assume.is_fixed("N"));
+  for (const Symbols& symbols : problem->tests)
+    EXPECT_EQ(symbols.at("R"), 5);
+  const auto unknown = join("sizes: {N: 1048576, R: 5}\nassume: {fixed: [x]}\n" + rest, signature);
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.error().message.find("'x' is no scalar and no size"), std::string::npos)
+      << unknown.error().message;
 }
 
 TEST(MakeProblem, DerivedTestsOfSquareMatricesAreSmall) {

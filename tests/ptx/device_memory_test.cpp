@@ -30,6 +30,21 @@ TEST(DeviceMemoryTest, AdoptedBuffersAreFoundByAddressAndGoAgain) {
   ASSERT_TRUE(memory.adopt("again", 0x1000, first).ok());
 }
 
+TEST(DeviceMemoryTest, APlacementDecidesWhereBuffersBegin) {
+  const auto first = [](std::uint64_t placement) {
+    DeviceMemory memory(placement);
+    const auto address = memory.allocate("buffer", 100, BufferAccess::read_write);
+    EXPECT_TRUE(address.ok());
+    EXPECT_EQ(memory.twin()->regions().front().begin, *address);
+    return *address;
+  };
+  EXPECT_EQ(first(7), first(7));
+  EXPECT_NE(first(7), first(8));
+  // As high as a GPU has them.
+  for (const std::uint64_t placement : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}})
+    EXPECT_EQ(first(placement) >> 41U, 0x3fU) << placement;
+}
+
 TEST(DeviceMemoryTest, AdoptedBuffersDoNotOverlap) {
   DeviceMemory memory;
   std::vector<std::byte> buffer(0x100);

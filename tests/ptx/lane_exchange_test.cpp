@@ -77,6 +77,62 @@ TEST(LaneExchangeTest, VotesMatchesAndReductions) {
   }
 }
 
+// Lanes below 8 go another way; after both ways met, each stores the active mask. Then all add up
+// their lanes' numbers by shuffles.
+TEST(LaneExchangeTest, LanesThatPartedMayStayApart) {
+  const std::string ptx = R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 parts) {
+  .reg .pred %p<3>;
+  .reg .b32 %r<12>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [out];
+  ld.param.u32 %r8, [parts];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, 1;
+  setp.ge.u32 %p1, %r1, %r8;
+  @%p1 bra MEETING;
+  mov.u32 %r2, 2;
+MEETING:
+  activemask.b32 %r3;
+  mov.u32 %r4, %r1;
+  shfl.sync.bfly.b32 %r5, %r4, 16, 31, -1;
+  add.s32 %r4, %r4, %r5;
+  mul.wide.u32 %rd2, %r1, 8;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r3;
+  st.global.u32 [%rd3+4], %r4;
+  ret;
+}
+)";
+  const Program program = load_or_die(ptx, "k");
+  const auto said = [&](std::uint32_t parts, bool apart) {
+    DeviceMemory memory;
+    const std::uint64_t out = make_buffer(memory, "out", std::vector<std::uint32_t>(64));
+    Parameters parameters;
+    parameters.add(out).add(parts);
+    LaunchArguments arguments;
+    arguments.block = {32, 1, 1};
+    arguments.parameters = parameters.bytes();
+    RunOptions options;
+    options.lanes_stay_apart = apart;
+    const RunResult result = run(program, arguments, memory, options, Cancellation());
+    EXPECT_TRUE(result.ok()) << result.fault.message;
+    return read_buffer<std::uint32_t>(memory, out);
+  };
+  for (const bool apart : {false, true}) {
+    for (const std::uint32_t parts : {0U, 8U}) {
+      const std::vector<std::uint32_t> values = said(parts, apart);
+      for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        const std::uint32_t like = lane % 2 == 0 ? 0x55555555U : 0xaaaaaaaaU;
+        EXPECT_EQ(values[2 * lane], apart && parts > 0 ? like : 0xffffffffU);
+        EXPECT_EQ(values[2 * lane + 1], lane + (lane ^ 16U));
+      }
+    }
+  }
+}
+
 // 64 threads of 4 blocks add to shared, then to global memory.
 TEST(LaneExchangeTest, AtomicsAddUp) {
   const std::string ptx = R"(.version 8.0

@@ -5,6 +5,7 @@
 #include "eval/verify/whole_inputs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -558,7 +559,7 @@ void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const 
         continue;
       }
       const auto bits = static_cast<std::int32_t>(bits_of);
-      std::memcpy(target, &bits, sizeof(bits));
+      if (std::isnormal(std::bit_cast<float>(bits))) std::memcpy(target, &bits, sizeof(bits));
       continue;
     }
     double value =

@@ -341,7 +341,7 @@ std::int64_t common_divisor(const Problem& problem, const std::string& symbol) {
       if (own != symbols.end()) divisor = std::gcd(divisor, own->second);
     }
   }
-  return divisor;
+  return divisor & -divisor;
 }
 
 double volume(const Problem& problem, const Symbols& symbols) {

@@ -42,8 +42,8 @@ struct TestCase {
 // of.
 [[nodiscard]] std::vector<TestCase> planned_cases(const Problem& problem, std::uint64_t seed);
 
-// What all values of the size symbol that the manifest gives are multiples of: kernels may rely on
-// it. 0: it gives none.
+// The power of two that all values of the size symbol that the manifest gives are multiples of:
+// kernels may rely on it. 0: it gives none.
 [[nodiscard]] std::int64_t common_divisor(const Problem& problem, const std::string& symbol);
 
 // Work of a size, to put cheap ones first: the product of its symbols, and all elements.
