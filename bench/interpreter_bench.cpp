@@ -84,7 +84,7 @@ struct Prepared {
 };
 
 Prepared prepare(const Case& wanted) {
-  Prepared prepared{load(wanted.file, wanted.kernel), {}, {}};
+  Prepared prepared{load(wanted.file, wanted.kernel), DeviceMemory(), {}};
   prepared.arguments.grid = wanted.grid;
   prepared.arguments.block = wanted.block;
   std::vector<std::byte>& bytes = prepared.arguments.parameters;

@@ -15,9 +15,8 @@ class GpuJudge {
  public:
   // `verifier` holds what the original makes of the problem's test sizes. `timeout` in seconds, of
   // a launch.
-  VerificationResult judge(const Problem& problem, Verifier& verifier,
-                           const CompiledKernel& candidate, const LaunchPlan& plan,
-                           double timeout = 2.0) {
+  VerificationResult judge(Verifier& verifier, const CompiledKernel& candidate,
+                           const LaunchPlan& plan, double timeout = 2.0) {
     GpuMachine& machine = GpuMachine::instance();
     if (!process_ || !process_->alive()) process_ = machine.start();
     const CompiledPlan compiled = CompiledPlan::of(candidate, plan);
@@ -27,17 +26,19 @@ class GpuJudge {
       result.message = loaded.error().message;
       return result;
     }
-    auto on_gpu = gpu::load_on_gpu(*process_, compiled, plan, problem.tests, machine.never());
+    auto on_gpu =
+        gpu::load_on_gpu(*process_, compiled, plan, verifier.case_sizes(7), machine.never());
     if (!on_gpu.ok()) {
       VerificationResult result;
       result.verdict = verify::verdict_of(gpu::fault_kind(on_gpu.error()));
       result.message = on_gpu.error().message;
       return result;
     }
-    const gpu::GpuRunner runner{*process_, problem, *on_gpu, *loaded, timeout, machine.never()};
     return verifier.verify_on(
-        [&](const Symbols& symbols, const verify::Buffers& inputs,
+        [&](const Problem& varied, const Symbols& symbols, const verify::Buffers& inputs,
             const verify::RunSettings& settings) {
+          const gpu::GpuRunner runner{*process_, varied,  *on_gpu,
+                                      *loaded,   timeout, machine.never()};
           return gpu::run_on_gpu(runner, symbols, inputs, settings);
         },
         7, machine.never());

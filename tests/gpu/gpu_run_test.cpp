@@ -33,7 +33,7 @@ class GpuRun : public test::GpuTest {
   }
 
   VerificationResult judge(const std::string& source, double timeout = 2.0) {
-    return judge_.judge(problem_, *verifier_, machine().compile(source), problem_.launch, timeout);
+    return judge_.judge(*verifier_, machine().compile(source), problem_.launch, timeout);
   }
 
   void expect(Verdict verdict, const std::string& statements, double timeout = 2.0) {

@@ -49,7 +49,7 @@ TEST_F(GpuStepSequences, KeepTheResult) {
         continue;
       }
       const VerificationResult result =
-          judge.judge((*kernel)->problem(), (*kernel)->verifier(), *compiled, sequence.state.plan);
+          judge.judge((*kernel)->verifier(), *compiled, sequence.state.plan);
       // A search's evaluator says so before a GPU is asked; here nobody counted the registers.
       const bool is_large = result.verdict == Verdict::launch_error &&
                             result.message.find("OUT_OF_RESOURCES") != std::string::npos;
@@ -81,8 +81,7 @@ std::string on_gpu(const KernelCase& kernel, const std::vector<Application>& ste
   const auto compiled =
       GpuMachine::instance().compiler().compile(request, GpuMachine::instance().never());
   if (!compiled) return compiled.error().message;
-  const VerificationResult result =
-      GpuJudge().judge(kernel.problem(), kernel.verifier(), *compiled, state.plan);
+  const VerificationResult result = GpuJudge().judge(kernel.verifier(), *compiled, state.plan);
   return result.correct() ? "correct" : result.message + "\n" + request.source;
 }
 

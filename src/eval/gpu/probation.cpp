@@ -39,7 +39,7 @@ Result<void, Failure> Probation::ensure(std::uint64_t seed, const Cancellation& 
 Result<VerificationResult, Failure> Probation::run(const PreparedCandidate& kernel,
                                                    std::uint64_t seed, const Cancellation& stop) {
   Result<GpuPlan, Failure> loaded =
-      load_on_gpu(*process_, kernel.compiled, kernel.plan, problem_.tests, stop);
+      load_on_gpu(*process_, kernel.compiled, kernel.plan, verifier_.case_sizes(seed), stop);
   if (!loaded.ok()) {
     const ptx::FaultKind kind = fault_kind(loaded.error());
     if (kind == ptx::FaultKind::none) return loaded.error();

@@ -408,6 +408,16 @@ std::vector<Symbols> Verifier::sizes_left_out(std::uint64_t seed,
   return sizes;
 }
 
+std::vector<Symbols> Verifier::case_sizes(std::uint64_t seed) {
+  std::vector<Symbols> sizes;
+  const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
+  for (std::size_t i = 0; reference.ok() && i < (*reference)->case_count(); ++i) {
+    const Symbols& symbols = (*reference)->symbols(i);
+    if (std::ranges::find(sizes, symbols) == sizes.end()) sizes.push_back(symbols);
+  }
+  return sizes;
+}
+
 Verifier::Obstacle Verifier::obstacle(std::uint64_t seed, const Cancellation& cancellation) {
   Obstacle result;
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);

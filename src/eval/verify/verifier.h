@@ -144,6 +144,9 @@ class Verifier {
   [[nodiscard]] std::vector<Symbols> sizes_left_out(std::uint64_t seed,
                                                     const Cancellation& cancellation);
 
+  // The sizes of all cases that verify runs with this seed, each once.
+  [[nodiscard]] std::vector<Symbols> case_sizes(std::uint64_t seed);
+
   // Why check_original fails, in terms of what may be given up where nobody asked for it: a test
   // size at which the original has no defined result, an input that it writes, else an output that
   // it never writes.
