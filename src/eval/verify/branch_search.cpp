@@ -43,7 +43,7 @@ class Searcher {
       if (small_.empty() || is_many(one.symbols) > is_many(small_)) small_ = one.symbols;
     }
     for (const auto& [name, value] : problem.sizes)
-      divisors_[name] = common_divisor(problem, name);
+      rules_.emplace(name, size_rule(problem, name));
     for (std::size_t i = 0; i < problem.arguments.size(); ++i)
       addresses_.push_back(kSomeAddress + i * kApart);
   }
@@ -72,9 +72,8 @@ class Searcher {
 
   // Whether kernels must expect the value.
   [[nodiscard]] bool may_be(const std::string& name, std::int64_t value) const {
-    if (problem_.assume.is_fixed(name)) return false;
-    const auto known = divisors_.find(name);
-    return known == divisors_.end() || known->second <= 0 || value % known->second == 0;
+    const auto rule = rules_.find(name);
+    return rule == rules_.end() || rule->second.allows(value);
   }
 
   // Of one symbol at a time, small ones first.
@@ -129,7 +128,7 @@ class Searcher {
   const LoadedPlan& plan_;
   Symbols small_;
   std::vector<std::uint64_t> addresses_;
-  std::map<std::string, std::int64_t> divisors_;  // common_divisor of each symbol
+  std::map<std::string, SizeRule> rules_;  // of each symbol
 };
 
 // 0 and 1 are in every kernel.

@@ -57,7 +57,6 @@ constexpr Rule kRules[] = {
     {"sin.approx", Match::mnemonic, kPrecision, true},
     {"cos.approx", Match::mnemonic, kPrecision, true},
     {"tanh.approx", Match::mnemonic, kPrecision, true},
-    {"div.approx", Match::mnemonic, kPrecision, true},
     {"tf32", Match::part, kPrecision, true},
     {"f16", Match::part, kPrecision, true},
     {"bf16", Match::part, kPrecision, true},

@@ -15,6 +15,7 @@ enum RandomStream : std::uint64_t {
   kCandidateBlocks = 7,
   kHardwareStream = 8,
   kDrawnSizes = 9,
+  kMovedInputs = 10,
 };
 
 }  // namespace regraph::verify

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -38,13 +39,17 @@ std::string describe(const ptx::Fault& fault) {
 
 // Values that an output element may come from, so that it counts as made of them alone.
 constexpr std::uint64_t kFewLoads = 8;
+// And how many elements one value may be part of.
+constexpr std::uint64_t kFewResults = 4;
 
 // What floating-point work a run did.
 struct FloatWork {
   bool adds = false;  // adds, subtracts or multiplies and adds
   bool multiplies = false;
-  bool chooses = false;     // compares, or takes a minimum or maximum
-  std::uint64_t loads = 0;  // of global memory, by threads
+  bool chooses = false;          // compares, or takes a minimum or maximum
+  bool chooses_between = false;  // of values of which none is a constant
+  bool in_double = false;        // computes in fp64
+  std::uint64_t loads = 0;       // of global memory, by threads
 };
 
 // x + x, as compilers write 2 x.
@@ -55,6 +60,28 @@ bool adds_to_itself(const ptx::Function& function, std::size_t instruction) {
   const ptx::Operand& right = function.operands[one.first_operand + 2];
   return left.kind == ptx::Operand::Kind::reg && right.kind == ptx::Operand::Kind::reg &&
          left.index == right.index;
+}
+
+bool has_constant(const ptx::Function& function, std::size_t instruction) {
+  const ptx::Instruction& one = function.instructions[instruction];
+  for (std::uint32_t i = 0; i < one.operand_count; ++i) {
+    const ptx::Operand::Kind kind = function.operands[one.first_operand + i].kind;
+    if (kind == ptx::Operand::Kind::real32 || kind == ptx::Operand::Kind::real64) return true;
+  }
+  return false;
+}
+
+// Numbers of floating type that are none, in the arguments' buffers.
+std::uint64_t not_finite(const Problem& problem, const Buffers& buffers) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const Argument& argument = problem.arguments[i];
+    if (!is_floating(argument.type) || !argument.fields.empty()) continue;
+    const std::size_t size = size_in_bytes(argument.type);
+    for (std::size_t at = 0; at + size <= buffers[i].size(); at += size)
+      count += std::isfinite(load_element(argument.type, buffers[i].data() + at)) ? 0U : 1U;
+  }
+  return count;
 }
 
 FloatWork float_work(const LoadedPlan& plan, const ptx::Profile& profile) {
@@ -80,7 +107,10 @@ FloatWork float_work(const LoadedPlan& plan, const ptx::Profile& profile) {
       work.adds |= (name == "add" && !doubles) || name == "sub" || name == "fma" || name == "mad" ||
                    name == "red" || name == "atom";
       work.multiplies |= name == "mul" || name == "div";
-      work.chooses |= name == "setp" || name == "set" || name == "min" || name == "max";
+      work.in_double |= ran.instruction_class == ptx::InstructionClass::fp64;
+      const bool chooses = name == "setp" || name == "set" || name == "min" || name == "max";
+      work.chooses |= chooses;
+      work.chooses_between |= chooses && !has_constant(*launch.program.code().function, in_launch);
     }
   }
   return work;
@@ -314,8 +344,7 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     if (!one.plan.is_first) one.race.clear();
   }
 
-  if (Status status = look_at_computation(first->profile, written, one); !status.ok())
-    return status;
+  if (Status status = look_at_computation(*first, written, one); !status.ok()) return status;
 
   // One distribution tells whether the order of blocks and warps matters to the original.
   const bool reverses =
@@ -336,15 +365,29 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
 }
 
 // What the original computes decides what special values tell, and how closely.
-Status Reference::look_at_computation(const ptx::Profile& profile, std::uint64_t written,
+Status Reference::look_at_computation(const KernelRun& run, std::uint64_t written,
                                       Case& one) const {
   const Distribution distribution = one.distribution();
   if (!one.plan.is_beyond) return {};
-  const FloatWork work = float_work(original_, profile);
+  const FloatWork work = float_work(original_, run.profile);
   const auto leave_out = [](const char* why) { return fail(ErrorCode::invalid_argument, why); };
-  if (distribution == Distribution::not_finite || distribution == Distribution::infinite) {
+  const bool of_numbers_alone =
+      distribution == Distribution::not_finite || distribution == Distribution::infinite;
+  const bool small =
+      distribution == Distribution::denormals || distribution == Distribution::signed_zeros;
+  const bool single = std::ranges::any_of(one.problem->arguments, [](const Argument& argument) {
+    return argument.is_output() && judged_type(argument) != ScalarType::f64;
+  });
+  if ((small || of_numbers_alone || distribution == Distribution::lowest) && work.in_double &&
+      single) {
+    return leave_out("the original computes in double precision what need not be");
+  }
+  if (of_numbers_alone) {
     // What many values make of one that is no number depends on the order.
-    if (work.loads > kFewLoads * written) return leave_out("the original combines many values");
+    const std::uint64_t given = not_finite(*one.problem, *slots_[one.index]->inputs);
+    const bool spreads = not_finite(*one.problem, run.after) > kFewResults * given;
+    if (work.loads > kFewLoads * written || spreads || work.chooses_between)
+      return leave_out("the original combines many values");
     return {};
   }
   if (distribution == Distribution::lowest && (work.adds || work.multiplies))
@@ -353,8 +396,6 @@ Status Reference::look_at_computation(const ptx::Profile& profile, std::uint64_t
     return leave_out("the original adds, and the sign of a zero depends on the order");
   one.by_element = !work.adds;
   one.zero_signs = distribution == Distribution::signed_zeros && !work.chooses;
-  const bool small =
-      distribution == Distribution::denormals || distribution == Distribution::signed_zeros;
   for (const Argument& argument : one.problem->arguments) {
     if (!small || !argument.is_output() || !is_floating(judged_type(argument))) continue;
     one.slack = std::max(one.slack, (one.arithmetic.reduction_length + 1.0) *
@@ -477,21 +518,54 @@ Reference::Yardstick Reference::yardstick(const Case& one, std::size_t i,
   return yardstick;
 }
 
+// Inputs moved by at most one unit in the last place, every second number or so.
+Buffers Reference::moved_inputs(const Case& one) {
+  Buffers moved = *inputs(one);
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    const Argument& argument = one.problem->arguments[i];
+    if (!argument.fields.empty() || !is_floating(argument.type) ||
+        argument.init.kind == BufferInit::Kind::constant) {
+      continue;
+    }
+    const std::size_t size = size_in_bytes(argument.type);
+    for (std::size_t at = 0; at + size <= moved[i].size(); at += size) {
+      const std::uint64_t draw = random_bits(seed_, kMovedInputs, i, at) % 4;
+      const double value = load_element(argument.type, moved[i].data() + at);
+      if (draw > 1 || !std::isnormal(value)) continue;
+      const double by = 2.0 * unit_roundoff(argument.type) * value;
+      store_element(argument.type, draw == 0 ? value + by : value - by, moved[i].data() + at);
+    }
+  }
+  return moved;
+}
+
+// Where inputs nobody promised make results that rounding decides, nothing can be compared.
 Status Reference::look_at_conditioning(Case& one, const Cancellation& cancellation) {
+  if (one.plan.is_beyond) {
+    const Status moved =
+        compare_conditioning(one, original_, moved_inputs(one), true, cancellation);
+    if (!moved.ok() || !one.ill_conditioned.empty()) return moved;
+  }
   const auto plan = settings_.uncontracted ? settings_.uncontracted(cancellation) : nullptr;
   if (plan == nullptr) return {};
+  return compare_conditioning(one, *plan, *inputs(one), false, cancellation);
+}
+
+Status Reference::compare_conditioning(Case& one, const LoadedPlan& plan, const Buffers& inputs,
+                                       bool floats_alone, const Cancellation& cancellation) {
   RunSettings settings;
   settings.poison_seed = poison_seed(one, 0);
   settings.instruction_budget = kOriginalBudget;
   settings.threads = settings_.threads;
   const Result<KernelRun> run =
-      run_kernel(*one.problem, *plan, one.symbols(), *inputs(one), settings, cancellation);
+      run_kernel(*one.problem, plan, one.symbols(), inputs, settings, cancellation);
   if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
   if (!run.ok() || run->fault.kind != ptx::FaultKind::none) return {};
   for (std::size_t i = 0; i < one.problem->arguments.size(); ++i) {
     const Argument& argument = one.problem->arguments[i];
     if (!argument.is_output() || run->after[i] == one.expected[i] ||
-        one.problem->check.allows_races(argument.name)) {
+        one.problem->check.allows_races(argument.name) ||
+        (floats_alone && !is_floating(judged_type(argument)))) {
       continue;
     }
     const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(run->after[i].size())};

@@ -147,7 +147,7 @@ class Reference {
 
   [[nodiscard]] Status first_has_a_result(const Slot& slot, const Cancellation& cancellation);
   [[nodiscard]] Status work_out(Case& one, const Cancellation& cancellation);
-  [[nodiscard]] Status look_at_computation(const ptx::Profile& profile, std::uint64_t written,
+  [[nodiscard]] Status look_at_computation(const KernelRun& run, std::uint64_t written,
                                            Case& one) const;
   std::uint64_t find_untouched(const KernelRun& first, const KernelRun& second, Case& one) const;
   [[nodiscard]] Status agree(const KernelRun& first, const KernelRun& second,
@@ -155,6 +155,11 @@ class Reference {
   [[nodiscard]] Status look_for_races(Case& one, const Buffers& inputs,
                                       const Cancellation& cancellation) const;
   [[nodiscard]] Status look_at_conditioning(Case& one, const Cancellation& cancellation);
+  [[nodiscard]] Buffers moved_inputs(const Case& one);
+  // Says in `ill_conditioned` how the plan's result on these inputs is off, where it is.
+  [[nodiscard]] Status compare_conditioning(Case& one, const LoadedPlan& plan,
+                                            const Buffers& inputs, bool floats_alone,
+                                            const Cancellation& cancellation);
   [[nodiscard]] Buffers generate(const Case& one) const;
 
   const Problem& problem_;

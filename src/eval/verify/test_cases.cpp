@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -153,11 +154,12 @@ class Planner {
   void draw_sizes() {
     constexpr int kDrawn = 2;
     for (int i = 0; i < kDrawn; ++i) {
-      Symbols drawn = problem_.sizes;
+      Symbols drawn = small_;
       for (auto& [name, value] : drawn) {
-        const std::int64_t divisor = common_divisor(problem_, name);
-        std::int64_t most = 1;
-        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        const SizeRule rule = size_rule(problem_, name);
+        if (!rule.is_length || rule.is_fixed) continue;
+        std::int64_t most = value;
+        std::int64_t least = value;
         for (const auto* list : {&problem_.tests, &problem_.bench}) {
           for (const Symbols& symbols : *list) {
             const auto own = symbols.find(name);
@@ -166,11 +168,12 @@ class Planner {
             least = std::min(least, own->second);
           }
         }
-        if (least >= most || divisor <= 0 || problem_.assume.is_fixed(name)) continue;
+        if (least >= most) continue;
         const double unit = to_unit_interval(random_bits(seed_, kDrawnSizes, i, hash_of(name)));
         const double largest = std::min(static_cast<double>(most), kLargestDrawn);
-        const double value_drawn = std::exp(unit * std::log(std::max(largest, 2.0)));
-        value = std::clamp(static_cast<std::int64_t>(value_drawn) / divisor * divisor, least, most);
+        const double wanted = std::exp(unit * std::log(std::max(largest, 2.0)));
+        value = std::clamp(static_cast<std::int64_t>(wanted) / rule.divisor * rule.divisor, least,
+                           most);
       }
       const bool known = std::ranges::find(problem_.tests, drawn) != problem_.tests.end();
       if (known || !is_affordable(problem_, drawn)) continue;
@@ -333,15 +336,34 @@ class Planner {
 
 }  // namespace
 
-std::int64_t common_divisor(const Problem& problem, const std::string& symbol) {
+bool SizeRule::allows(std::int64_t value) const {
+  if (is_fixed || value % divisor != 0) return false;
+  return !powers_of_two || std::has_single_bit(static_cast<std::uint64_t>(value));
+}
+
+SizeRule size_rule(const Problem& problem, const std::string& symbol) {
+  SizeRule rule;
+  rule.is_fixed = problem.assume.is_fixed(symbol);
+  rule.is_length = std::ranges::any_of(problem.arguments, [&](const Argument& argument) {
+    return std::ranges::any_of(argument.shape, [&](const IntegerExpression& extent) {
+      return extent.symbols().contains(symbol);
+    });
+  });
   std::int64_t divisor = 0;
+  int given = 0;
+  bool all_powers = true;
   for (const auto* list : {&problem.tests, &problem.bench}) {
     for (const Symbols& symbols : *list) {
       const auto own = symbols.find(symbol);
-      if (own != symbols.end()) divisor = std::gcd(divisor, own->second);
+      if (own == symbols.end()) continue;
+      ++given;
+      divisor = std::gcd(divisor, own->second);
+      all_powers = all_powers && std::has_single_bit(static_cast<std::uint64_t>(own->second));
     }
   }
-  return divisor & -divisor;
+  if (divisor > 0) rule.divisor = divisor & -divisor;
+  rule.powers_of_two = !rule.is_length && given > 1 && all_powers;
+  return rule;
 }
 
 double volume(const Problem& problem, const Symbols& symbols) {

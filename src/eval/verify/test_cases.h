@@ -42,9 +42,16 @@ struct TestCase {
 // of.
 [[nodiscard]] std::vector<TestCase> planned_cases(const Problem& problem, std::uint64_t seed);
 
-// The power of two that all values of the size symbol that the manifest gives are multiples of:
-// kernels may rely on it. 0: it gives none.
-[[nodiscard]] std::int64_t common_divisor(const Problem& problem, const std::string& symbol);
+// Which values of a size symbol kernels must expect besides those that the manifest gives.
+struct SizeRule {
+  std::int64_t divisor = 1;    // multiples of it: a power of two that divides all that are given
+  bool powers_of_two = false;  // all that are given are, and no buffer's length depends on it
+  bool is_fixed = false;       // the manifest says so
+  bool is_length = false;      // of a buffer, or of a part of it
+
+  [[nodiscard]] bool allows(std::int64_t value) const;
+};
+[[nodiscard]] SizeRule size_rule(const Problem& problem, const std::string& symbol);
 
 // Work of a size, to put cheap ones first: the product of its symbols, and all elements.
 [[nodiscard]] double volume(const Problem& problem, const Symbols& symbols);

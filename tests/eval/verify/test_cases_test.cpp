@@ -115,7 +115,10 @@ TEST(TestCases, DrawSizesThatTheSeedDecidesAndTheManifestAllows) {
       "{block: 128, grid: \"cdiv(n, bx)\"}\ntests: [{n: 64}, {n: 4096}]\nbench: [{n: "
       "96000}]\n",
       {pointer("x", true), pointer("y", false), scalar("n")});
-  EXPECT_EQ(common_divisor(problem, "n"), 64);
+  const SizeRule rule = size_rule(problem, "n");
+  EXPECT_EQ(rule.divisor, 64);
+  EXPECT_TRUE(rule.allows(192));
+  EXPECT_FALSE(rule.allows(100));
   std::set<std::int64_t> drawn;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     for (const TestCase& one : planned_cases(problem, seed)) {
@@ -129,6 +132,18 @@ TEST(TestCases, DrawSizesThatTheSeedDecidesAndTheManifestAllows) {
     }
   }
   EXPECT_GT(drawn.size(), 10U);
+}
+
+TEST(TestCases, KeepPowersOfTwoWhereNoLengthDependsOnThem) {
+  const Problem problem = problem_of(
+      "sizes: {n: 4096, j: 4}\nargs: {x: {shape: [n]}, y: {dir: out, shape: [n]}}\nlaunch: {block: "
+      "128, grid: \"cdiv(n, bx)\"}\ntests: [{n: 100, j: 2}, {n: 77, j: 16}]\n",
+      {pointer("x", true), pointer("y", false), scalar("n"), scalar("j")});
+  EXPECT_TRUE(size_rule(problem, "j").allows(8));
+  EXPECT_FALSE(size_rule(problem, "j").allows(12));
+  EXPECT_TRUE(size_rule(problem, "n").allows(81));
+  for (const TestCase& one : planned_cases(problem, 3))
+    EXPECT_TRUE(one.symbols.at("j") == 2 || one.symbols.at("j") == 16);
 }
 
 }  // namespace
