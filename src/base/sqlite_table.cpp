@@ -174,17 +174,19 @@ Result<std::optional<std::string>> find_changed_row(SqliteDatabase& database,
   if (!about) return about.error();
   std::vector<SqlColumn::Type> types;
   std::string key;
+  std::string last;
   for (;;) {
     const Result<bool> more = about->step();
     if (!more) return more.error();
     if (!*more) break;
-    if (types.empty()) key = about->text(0);
+    last = about->text(0);
+    if (types.empty()) key = last;
     const std::string type = about->text(1);
     types.push_back(type == "INTEGER" ? SqlColumn::Type::integer
                     : type == "REAL"  ? SqlColumn::Type::real
                                       : SqlColumn::Type::text);
   }
-  if (types.size() < 2) return std::optional<std::string>();
+  if (types.size() < 2 || last != "checksum") return std::optional<std::string>();
   auto rows = database.prepare("SELECT * FROM " + table + " ORDER BY " + key);
   if (!rows) return rows.error();
   for (;;) {

@@ -54,8 +54,8 @@ class SqliteTable {
 };
 
 // The key of the first row of a table that SqliteTable made which is not as it was written: a value
-// or the checksum was changed. Nothing where all are, or where there is no such table. Errors as
-// SqliteDatabase::execute.
+// or the checksum was changed. Nothing where all are, where there is no such table, or where it has
+// no checksums. Errors as SqliteDatabase::execute.
 [[nodiscard]] Result<std::optional<std::string>> find_changed_row(SqliteDatabase& database,
                                                                   const std::string& table);
 

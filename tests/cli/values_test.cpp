@@ -2,6 +2,7 @@
 // matrices, contents from files.
 #include "cli/running_program.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace regraph {
@@ -100,7 +101,7 @@ TEST_F(Values, ASparseMatrixIsSearched) {
   EXPECT_GE(done.json().at("verdicts").at("correct").get<int>(), 2) << done.output;
   // What the user alone said is listed with what the winner relies on.
   const auto assumed = done.json().at("best").at("assumptions").get<std::vector<std::string>>();
-  EXPECT_EQ(assumed.back(), "'y' holds zeros before every launch") << done.output;
+  EXPECT_EQ(std::ranges::count(assumed, "'y' holds zeros before every launch"), 1) << done.output;
   const std::string written = content("out/manifest.yaml");
   EXPECT_NE(written.find("csr_offsets(nnz)"), std::string::npos) << written;
   EXPECT_NE(written.find("csr_columns(cols)"), std::string::npos) << written;

@@ -41,7 +41,7 @@ class GpuJudge {
                                       *loaded,   timeout, machine.never()};
           return gpu::run_on_gpu(runner, symbols, inputs, settings);
         },
-        7, machine.never());
+        7, machine.never(), verify::CaseChoice::on_hardware);
   }
 
   [[nodiscard]] gpu::GpuProcess& process() { return *process_; }

@@ -69,7 +69,7 @@ Result<VerificationResult, Failure> Probation::run(const PreparedCandidate& kern
         }
         return run;
       },
-      seed, stop);
+      seed, stop, verify::CaseChoice::on_hardware);
   if (process_->alive()) (void)process_->free({{}, loaded->modules}, stop);
   if (failed) return Failure{0, true, false, trouble.message};
   if (&kernel == original_.get()) {

@@ -215,7 +215,8 @@ void BenchVerification::look_behind_branches(const Request& request, PathSet& co
   };
   for (const Symbols& symbols : found.sizes) {
     const Probe one = probe(request, symbols);
-    if (!one.ran || wanted.without(one.taken) == wanted) continue;
+    const bool takes_some = one.faulted || wanted.without(one.taken) != wanted;
+    if (!one.ran || !takes_some) continue;
     if (!take(examine_at(request, *one.size->reference),
               " (a size that was added because a branch of the kernel was not taken at any other)"))
       return;
@@ -320,7 +321,8 @@ BenchVerification::Probe BenchVerification::probe(const Request& request, const 
       run_kernel(probe.size->single, request.candidate, symbols,
                  *probe.size->reference->inputs(**first), settings, request.cancellation);
   probe.ran = true;
-  if (run.ok() && run->fault.kind == ptx::FaultKind::none) probe.taken.add(run->profile);
+  probe.faulted = run.ok() && run->fault.kind != ptx::FaultKind::none;
+  if (run.ok() && !probe.faulted) probe.taken.add(run->profile);
   return probe;
 }
 

@@ -78,8 +78,9 @@ class BenchVerification {
   // What a candidate does at a size that may be added, with the first inputs.
   struct Probe {
     std::shared_ptr<AddedSize> size;
-    bool ran = false;  // not where the original has no result
-    PathSet taken;     // empty after a fault
+    bool ran = false;      // not where the original has no result
+    bool faulted = false;  // the candidate did
+    PathSet taken;         // empty after a fault
   };
 
   std::shared_ptr<BenchReference> bench_reference(std::size_t bench, BenchData data,

@@ -159,6 +159,9 @@ void add_cases(const Problem& problem, const Symbols& small, const std::set<doub
     return one;
   };
   add("with numbers of the kernel").sprinkled.assign(numbers.begin(), numbers.end());
+  // Not beside others that might hide them.
+  if (!of_branches.empty() && of_branches.size() < numbers.size())
+    add("with numbers of its branches").sprinkled.assign(of_branches.begin(), of_branches.end());
   TestCase& bits = add("with numbers of the kernel as bits");
   bits.sprinkled.assign(numbers.begin(), numbers.end());
   bits.sprinkling = Sprinkling::bits;

@@ -310,6 +310,22 @@ bool has_floats(const Argument& argument) {
   });
 }
 
+bool is_extreme(Distribution distribution) {
+  switch (distribution) {
+    case Distribution::magnitudes:
+    case Distribution::near_zero:
+    case Distribution::far_below:
+    case Distribution::lowest:
+    case Distribution::denormals:
+    case Distribution::signed_zeros:
+    case Distribution::infinite:
+    case Distribution::not_finite:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool has_guessed_integers(const Argument& argument) {
   return argument.is_input() && has_integers(argument) && !argument.init_is_given;
 }

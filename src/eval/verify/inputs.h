@@ -76,6 +76,10 @@ enum class Sprinkling : std::uint8_t {
 void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const double> values,
               Sprinkling how, std::uint64_t seed, std::span<std::byte> buffer);
 
+// Whether its numbers are so large, small or none that hardware's special functions may give others
+// than the interpreter's.
+[[nodiscard]] bool is_extreme(Distribution distribution);
+
 // Whether the argument is a buffer of integers whose values nobody said: a guess fills it.
 [[nodiscard]] bool has_guessed_integers(const Argument& argument);
 

@@ -16,7 +16,12 @@
 
 namespace regraph::verify {
 
-enum class CaseChoice : std::uint8_t { all, as_given };  // as_given: no variations
+enum class CaseChoice : std::uint8_t {
+  all,
+  on_hardware,  // no numbers at the ends of their type, where special functions are not the
+                // interpreter's
+  as_given,     // no variations
+};
 
 struct TestCase {
   std::shared_ptr<const Problem> varied;  // null: the problem as it is

@@ -162,8 +162,7 @@ class Verifier {
   [[nodiscard]] const verify::LoadedPlan* original() const;
 
   // What `runner` makes of every case, compared with what the original makes of it on the
-  // interpreter, under the same rules; or of the cases as the manifest gives them alone, where
-  // `runner` knows no others.
+  // interpreter, under the same rules; or of the cases that `runner` can do alone.
   [[nodiscard]] VerificationResult verify_on(const KernelRunner& runner, std::uint64_t seed,
                                              const Cancellation& cancellation,
                                              verify::CaseChoice choice = verify::CaseChoice::all);
