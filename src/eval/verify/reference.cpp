@@ -413,7 +413,9 @@ Status Reference::look_at_computation(const KernelRun& run, std::uint64_t writte
   }
   if (distribution == Distribution::lowest && (work.adds || work.multiplies))
     return leave_out("the original computes with its inputs, and results would not be finite");
-  if (distribution == Distribution::magnitudes && one.arithmetic.special_functions && work.adds)
+  const bool large =
+      distribution == Distribution::magnitudes || distribution == Distribution::far_below;
+  if (large && one.arithmetic.special_functions && work.adds)
     return leave_out("exponentials of such numbers overflow on the way, where the order decides");
   if ((work.adds || work.multiplies) && is_near_overflow(*one.problem, run.after, one.untouched))
     return leave_out("results come near the end of their type, where the order decides");
