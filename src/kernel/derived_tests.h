@@ -14,10 +14,10 @@ namespace regraph {
 constexpr std::int64_t kStructuralSize = 32;
 
 // Odd sizes that no tile divides, multiples of 64, and 1, each set once, with structural sizes as
-// they are; then, for each structural size that is not fixed, a set in which it is one less. None is
-// larger than the problem's own. Fewer symbols, and buffers that grow more
-// slowly with them, allow larger extents at the same cost. Whether the problem can be set up at
-// them is not looked at.
+// they are; then, for each structural size that is not fixed, a set in which it is one less. None
+// is larger than the problem's own. Fewer symbols, and buffers that grow more slowly with them,
+// allow larger extents at the same cost. Whether the problem can be set up at them is not looked
+// at.
 [[nodiscard]] std::vector<Symbols> derived_test_sizes(const Problem& problem);
 
 // "{M: 70, N: 50}, {M: 1, N: 1}".

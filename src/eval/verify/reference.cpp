@@ -569,8 +569,7 @@ Buffers Reference::moved_inputs(const Case& one) {
 // Where inputs nobody promised make results that rounding decides, nothing can be compared.
 Status Reference::look_at_conditioning(Case& one, const Cancellation& cancellation) {
   if (one.plan.is_beyond) {
-    const Status moved =
-        compare_conditioning(one, original_, moved_inputs(one), true, cancellation);
+    Status moved = compare_conditioning(one, original_, moved_inputs(one), true, cancellation);
     if (!moved.ok() || !one.ill_conditioned.empty()) return moved;
   }
   const auto plan = settings_.uncontracted ? settings_.uncontracted(cancellation) : nullptr;
