@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "eval/verify/compared_values.h"
 #include "eval/verify/comparison.h"
+#include "eval/verify/element.h"
 #include "eval/verify/examination.h"
 #include "eval/verify/fault_verdict.h"
 #include "eval/verify/random_streams.h"

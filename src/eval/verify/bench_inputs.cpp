@@ -20,19 +20,6 @@ std::size_t round_up(std::size_t bytes, std::size_t step) {
   return (bytes + step - 1) / step * step;
 }
 
-bool holds_range_of_integers(const Argument& argument) {
-  return argument.is_input() && argument.fields.empty() && !is_floating(argument.type) &&
-         argument.type != ScalarType::boolean && argument.init.kind == BufferInit::Kind::integers;
-}
-
-Argument with_equal_integers(const Argument& argument) {
-  Argument equal = argument;
-  if (!holds_range_of_integers(argument)) return equal;
-  equal.init.high = equal.init.low;
-  equal.init.high_expression = equal.init.low_expression;
-  return equal;
-}
-
 }  // namespace
 
 BenchInputs::BenchInputs(const Problem& problem, const Symbols& symbols, std::uint64_t seed,
@@ -71,7 +58,7 @@ BenchInputs::BenchInputs(const Problem& problem, const Symbols& symbols, std::ui
 
 bool has_equal_data(const Problem& problem) {
   return !problem.is_captured && !problem.has_files() &&
-         std::ranges::any_of(problem.arguments, holds_range_of_integers);
+         std::ranges::any_of(problem.arguments, has_range_of_integers);
 }
 
 }  // namespace regraph::verify

@@ -217,13 +217,13 @@ void BenchVerification::look_behind_branches(const Request& request, PathSet& co
     const Probe one = probe(request, symbols);
     const bool takes_some = one.faulted || wanted.without(one.taken) != wanted;
     if (!one.ran || !takes_some) continue;
-    if (!take(examine_at(request, *one.size->reference),
+    if (!take(examine_at(request, *one.size->reference, CaseChoice::as_given),
               " (a size that was added because a branch of the kernel was not taken at any other)"))
       return;
   }
   if (!found.cases.empty()) {
     Reference reference(problem_, original_, settings_, request.seed, found.cases);
-    if (!take(examine_at(request, reference),
+    if (!take(examine_at(request, reference, CaseChoice::all),
               " (inputs that were added because the original does not know these numbers)"))
       return;
   }
@@ -243,13 +243,14 @@ const KernelNumbers& BenchVerification::original_numbers() {
   return *original_numbers_;
 }
 
-VerificationResult BenchVerification::examine_at(const Request& request, Reference& reference) {
+VerificationResult BenchVerification::examine_at(const Request& request, Reference& reference,
+                                                 CaseChoice choice) {
   const KernelRunner runner = [&](const Problem& problem, const Symbols& sizes,
                                   const Buffers& inputs, const RunSettings& how) {
     return run_kernel(problem, request.candidate, sizes, inputs, how, request.cancellation);
   };
   return examine(reference, &request.candidate, runner, threads_, settings_.threads,
-                 request.cancellation);
+                 request.cancellation, choice);
 }
 
 VerificationResult BenchVerification::settle(const Request& request, const Symbols& bench,
@@ -336,7 +337,8 @@ bool BenchVerification::add_size(const Request& request, const Probe& probe, Pat
   if (!probe.ran) return true;  // no size for the original
   ++result.runs;
   if (paths.without(probe.taken) == paths) return true;
-  const VerificationResult verified = examine_at(request, *probe.size->reference);
+  const VerificationResult verified =
+      examine_at(request, *probe.size->reference, CaseChoice::as_given);
   result.runs += verified.runs;
   if (!verified.correct()) {
     result.verdict = verified.verdict;

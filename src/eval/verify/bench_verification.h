@@ -94,7 +94,7 @@ class BenchVerification {
   void look_behind_branches(const Request& request, PathSet& covered, bool knows_bench,
                             VerificationResult& result);
   const KernelNumbers& original_numbers();
-  VerificationResult examine_at(const Request& request, Reference& reference);
+  VerificationResult examine_at(const Request& request, Reference& reference, CaseChoice choice);
   // Verifies at sizes that take some of `paths`; removes what was covered.
   VerificationResult add_sizes(const Request& request, const Symbols& bench, PathSet& paths);
   Probe probe(const Request& request, const Symbols& symbols);

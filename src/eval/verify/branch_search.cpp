@@ -37,11 +37,7 @@ struct Reach {
 class Searcher {
  public:
   Searcher(const Problem& problem, const LoadedPlan& candidate)
-      : problem_(problem), plan_(candidate) {
-    for (const TestCase& one : planned_cases(problem, 0)) {
-      if (one.is_beyond) break;
-      if (small_.empty() || is_many(one.symbols) > is_many(small_)) small_ = one.symbols;
-    }
+      : problem_(problem), plan_(candidate), small_(smallest_of_many(problem)) {
     for (const auto& [name, value] : problem.sizes)
       rules_.emplace(name, size_rule(problem, name));
     for (std::size_t i = 0; i < problem.arguments.size(); ++i)
@@ -66,10 +62,6 @@ class Searcher {
   }
 
  private:
-  static bool is_many(const Symbols& symbols) {
-    return std::ranges::all_of(symbols, [](const auto& entry) { return entry.second > 1; });
-  }
-
   // Whether kernels must expect the value.
   [[nodiscard]] bool may_be(const std::string& name, std::int64_t value) const {
     const auto rule = rules_.find(name);
@@ -171,10 +163,8 @@ void add_cases(const Problem& problem, const Symbols& small, const std::set<doub
     all.sprinkling = Sprinkling::everywhere;
     for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
       const Argument& argument = problem.arguments[i];
-      const bool varies = !argument.is_pointer && argument.value &&
-                          argument.value->expression() == nullptr &&
-                          !problem.assume.is_fixed(argument.name);
-      if (!varies || (!is_floating(argument.type) && std::floor(real) != real)) continue;
+      if (!may_vary(problem, argument) || (!is_floating(argument.type) && std::floor(real) != real))
+        continue;
       auto varied = std::make_shared<Problem>(problem);
       varied->arguments[i].value = real;
       if (!varied->arguments[i].value->check_fits(argument.type, small).ok()) continue;

@@ -208,21 +208,6 @@ class Comparer {
 
 }  // namespace
 
-double unit_roundoff(ScalarType type) {
-  switch (type) {
-    case ScalarType::f64:
-      return 0x1p-53;
-    case ScalarType::f32:
-      return 0x1p-24;
-    case ScalarType::f16:
-      return 0x1p-11;
-    case ScalarType::bf16:
-      return 0x1p-8;
-    default:
-      return 0.0;
-  }
-}
-
 double tolerance(ScalarType type, const Arithmetic& arithmetic, const CheckPolicy& check,
                  const Assumptions& assume) {
   if (!is_floating(type)) return 0.0;

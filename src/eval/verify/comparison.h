@@ -51,9 +51,6 @@ struct OutputView {
   double slack = 0.0;       // an absolute error that counts for nothing
 };
 
-// Of rounding to nearest; 0 for integers.
-[[nodiscard]] double unit_roundoff(ScalarType type);
-
 // What decides how exact an argument's elements have to be: its type; of structures fp32 where a
 // field is, else another floating type of a field.
 [[nodiscard]] ScalarType judged_type(const Argument& argument);

@@ -123,17 +123,26 @@ double load_element(ScalarType type, const std::byte* source) {
   return 0.0;
 }
 
-double smallest_denormal(ScalarType type) {
+FloatFormat format_of(ScalarType type) {
   switch (type) {
     case ScalarType::f64:
-      return 0x1p-1074;
+      return {52, -1022};
     case ScalarType::f16:
-      return 0x1p-24;
+      return {10, -14};
     case ScalarType::bf16:
-      return 0x1p-133;
+      return {7, -126};
     default:
-      return 0x1p-149;
+      return {};
   }
+}
+
+double smallest_denormal(ScalarType type) {
+  const FloatFormat format = format_of(type);
+  return std::ldexp(1.0, format.least_exponent - format.mantissa_bits);
+}
+
+double unit_roundoff(ScalarType type) {
+  return is_floating(type) ? std::ldexp(1.0, -format_of(type).mantissa_bits - 1) : 0.0;
 }
 
 void store_element(ScalarType type, double value, std::byte* target) {

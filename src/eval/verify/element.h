@@ -18,8 +18,18 @@ namespace regraph::verify {
 // showing and measuring, not for exact comparison.
 [[nodiscard]] double load_element(ScalarType type, const std::byte* source);
 
+// What decides which numbers a floating type holds; that of fp32 for other types.
+struct FloatFormat {
+  int mantissa_bits = 23;  // without the leading one
+  int least_exponent = -126;
+};
+[[nodiscard]] FloatFormat format_of(ScalarType type);
+
 // The least positive number of a floating type.
 [[nodiscard]] double smallest_denormal(ScalarType type);
+
+// Of rounding to nearest; 0 for integers.
+[[nodiscard]] double unit_roundoff(ScalarType type);
 
 // Stores `value` converted to `type`: floating types round to nearest, integers truncate towards
 // zero and saturate.

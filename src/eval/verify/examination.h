@@ -13,8 +13,8 @@ namespace regraph::verify {
 // each size one case runs a second time in the memory of another, and one with blocks and warps in
 // another order. `plan` is the candidate's, null when it is run elsewhere than on the interpreter,
 // where order and shared memory cannot be chosen. Cases are divided among the threads that `budget`
-// has to spare; `launch_threads` work on one launch. All references must outlive the call.
-// Thread-safe as far as `reference` and `runner` are.
+// has to spare; `launch_threads` work on one launch. `choice`: which cases. All references must
+// outlive the call. Thread-safe as far as `reference` and `runner` are.
 [[nodiscard]] VerificationResult examine(Reference& reference, const LoadedPlan* plan,
                                          const KernelRunner& runner, ThreadBudget& budget,
                                          int launch_threads, const Cancellation& cancellation,

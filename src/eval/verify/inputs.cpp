@@ -65,24 +65,9 @@ double manifest_value(const Argument& argument, Draw& draw, std::uint64_t index)
   return 0.0;
 }
 
-// What decides which numbers a floating type holds.
-struct FloatFormat {
-  int mantissa_bits = 23;  // without the leading one
-  int least_exponent = -126;
-  bool is_roomy = true;  // squares of what `magnitudes` draws fit
-};
-
-FloatFormat format_of(ScalarType type) {
-  switch (type) {
-    case ScalarType::f64:
-      return {52, -1022, true};
-    case ScalarType::f16:
-      return {10, -14, false};
-    case ScalarType::bf16:
-      return {7, -126, true};
-    default:
-      return {};
-  }
+// Whether squares of what `magnitudes` draws fit.
+bool is_roomy(ScalarType type) {
+  return type != ScalarType::f16;
 }
 
 // Long runs of one value, the next often only bits away.
@@ -93,8 +78,8 @@ double near_tie(const FloatFormat& format, Draw& draw, std::uint64_t index) {
   return base + std::ldexp(steps, -format.mantissa_bits);
 }
 
-double of_any_magnitude(const FloatFormat& format, Draw& draw) {
-  const double exponent = format.is_roomy ? draw.integer(-20.0, 24.0) : draw.integer(-6.0, 6.0);
+double of_any_magnitude(ScalarType type, Draw& draw) {
+  const double exponent = is_roomy(type) ? draw.integer(-20.0, 24.0) : draw.integer(-6.0, 6.0);
   const double power = std::ldexp(1.0, static_cast<int>(exponent));
   const double value = draw.bits() % 2 == 0 ? power : power * (1.0 + draw.unit());
   return draw.bits() % 2 == 0 ? value : -value;
@@ -129,9 +114,9 @@ double perhaps_not_finite(Draw& draw, bool with_nan) {
 }
 
 // Of one sign and all far from zero.
-double below_any_bound(const FloatFormat& format, int exponent, Draw& draw) {
+double below_any_bound(ScalarType type, int exponent, Draw& draw) {
   constexpr int kExponentOfHalf = 10;
-  return -std::ldexp(1.0 + draw.unit(), format.is_roomy ? exponent : kExponentOfHalf);
+  return -std::ldexp(1.0 + draw.unit(), is_roomy(type) ? exponent : kExponentOfHalf);
 }
 constexpr int kFarBelow = 40;
 constexpr int kLowest = 110;
@@ -161,7 +146,7 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
     case Distribution::near_ties:
       return near_tie(format_of(argument.type), draw, index);
     case Distribution::magnitudes:
-      return of_any_magnitude(format_of(argument.type), draw);
+      return of_any_magnitude(argument.type, draw);
     case Distribution::denormals:
       return denormal(format_of(argument.type), draw);
     case Distribution::signed_zeros:
@@ -173,9 +158,9 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
     case Distribution::near_zero:
       return draw.normal() * kNearZero;
     case Distribution::far_below:
-      return below_any_bound(format_of(argument.type), kFarBelow, draw);
+      return below_any_bound(argument.type, kFarBelow, draw);
     case Distribution::lowest:
-      return below_any_bound(format_of(argument.type), kLowest, draw);
+      return below_any_bound(argument.type, kLowest, draw);
     case Distribution::ascending:
       return static_cast<double>(index % kRampLength) / 64.0 - 32.0;
     case Distribution::negative_integers:
@@ -324,6 +309,18 @@ bool is_extreme(Distribution distribution) {
     default:
       return false;
   }
+}
+
+bool has_range_of_integers(const Argument& argument) {
+  return argument.is_input() && has_integers(argument) && argument.type != ScalarType::boolean &&
+         argument.init.kind == BufferInit::Kind::integers;
+}
+
+Argument with_equal_integers(Argument argument) {
+  if (!has_range_of_integers(argument)) return argument;
+  argument.init.high = argument.init.low;
+  argument.init.high_expression = argument.init.low_expression;
+  return argument;
 }
 
 bool has_guessed_integers(const Argument& argument) {

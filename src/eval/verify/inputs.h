@@ -80,6 +80,11 @@ void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const 
 // than the interpreter's.
 [[nodiscard]] bool is_extreme(Distribution distribution);
 
+// Whether the argument is an input of integers within a range, given or guessed.
+[[nodiscard]] bool has_range_of_integers(const Argument& argument);
+// Such an argument with the least of them everywhere; others as they are.
+[[nodiscard]] Argument with_equal_integers(Argument argument);
+
 // Whether the argument is a buffer of integers whose values nobody said: a guess fills it.
 [[nodiscard]] bool has_guessed_integers(const Argument& argument);
 

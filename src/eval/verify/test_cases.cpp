@@ -30,11 +30,6 @@ std::uint64_t hash_of(const std::string& name) {
 // A scalar this small is a threshold or an epsilon, whose sign means something.
 constexpr double kThreshold = 0.01;
 
-bool varies(const Problem& problem, const Argument& argument) {
-  return !argument.is_pointer && argument.record_bytes == 0 && argument.value &&
-         argument.value->expression() == nullptr && !problem.assume.is_fixed(argument.name);
-}
-
 // Other values that a scalar could have as well.
 std::vector<double> other_values(ScalarType type, double value) {
   std::set<double> values;
@@ -55,19 +50,25 @@ std::vector<double> other_values(ScalarType type, double value) {
   return {values.begin(), values.end()};
 }
 
+std::vector<const Symbols*> tests_by_volume(const Problem& problem) {
+  std::vector<const Symbols*> sizes;
+  for (const Symbols& symbols : problem.tests)
+    sizes.push_back(&symbols);
+  std::ranges::stable_sort(sizes, {}, [&](const Symbols* one) { return volume(problem, *one); });
+  return sizes;
+}
+
 class Planner {
  public:
   Planner(const Problem& problem, std::uint64_t seed) : problem_(problem), seed_(seed) {
-    for (const Symbols& symbols : problem.tests)
-      sizes_.push_back(&symbols);
-    std::ranges::stable_sort(sizes_, {}, [&](const Symbols* one) { return volume(problem, *one); });
+    sizes_ = tests_by_volume(problem);
   }
 
   std::vector<TestCase> plan() {
     for (const Symbols* symbols : sizes_)
       add_size(*symbols);
     if (problem_.is_captured || sizes_.empty()) return std::move(cases_);
-    small_ = smallest_of_many();
+    small_ = smallest_of_many(problem_);
     vary_scalars();
     equate_scalars();
     if (problem_.has_files()) return std::move(cases_);
@@ -96,14 +97,6 @@ class Planner {
     }
   }
 
-  // Where there is one, a size whose symbols are all above 1.
-  [[nodiscard]] const Symbols& smallest_of_many() const {
-    const auto many = std::ranges::find_if(sizes_, [](const Symbols* symbols) {
-      return std::ranges::all_of(*symbols, [](const auto& entry) { return entry.second > 1; });
-    });
-    return many == sizes_.end() ? *sizes_.back() : **many;
-  }
-
   TestCase& add(Distribution distribution) {
     TestCase& one = cases_.emplace_back();
     one.symbols = small_;
@@ -116,7 +109,7 @@ class Planner {
   void vary_scalars() {
     for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
       const Argument& argument = problem_.arguments[i];
-      if (!varies(problem_, argument)) continue;
+      if (!may_vary(problem_, argument)) continue;
       const Result<double> value = argument.value->at(small_);
       if (!value.ok()) continue;  // running the case as given reports it
       for (const double other : other_values(argument.type, *value)) {
@@ -136,7 +129,7 @@ class Planner {
       auto varied = std::make_shared<Problem>(problem_);
       int scalars = 0;
       for (Argument& argument : varied->arguments) {
-        if (!varies(problem_, argument) || is_floating(argument.type) != floating ||
+        if (!may_vary(problem_, argument) || is_floating(argument.type) != floating ||
             argument.type == ScalarType::boolean) {
           continue;
         }
@@ -242,12 +235,8 @@ class Planner {
     auto varied = std::make_shared<Problem>(problem_);
     bool any = false;
     for (Argument& argument : varied->arguments) {
-      if (!argument.is_input() || !argument.init_is_given ||
-          argument.init.kind != BufferInit::Kind::integers || !argument.fields.empty()) {
-        continue;
-      }
-      argument.init.high = argument.init.low;
-      argument.init.high_expression = argument.init.low_expression;
+      if (!argument.init_is_given || !has_range_of_integers(argument)) continue;
+      argument = with_equal_integers(argument);
       any = true;
     }
     if (!any) return;
@@ -267,7 +256,7 @@ class Planner {
         for (const std::int64_t elements : {std::int64_t{0}, std::int64_t{1}, kVector, kOdd})
           add_overlap(input, output, elements);
         for (const std::int64_t elements : {std::int64_t{1}, kVector})
-          add_overlap_before(input, output, elements);
+          add_overlap(output, input, elements);
       }
     }
   }
@@ -279,52 +268,32 @@ class Planner {
            input.type == output.type && input.components == output.components;
   }
 
-  void add_overlap(std::size_t input, std::size_t output, std::int64_t elements) {
-    const auto of_input = problem_.arguments[input].element_count(small_);
-    const auto of_output = problem_.arguments[output].element_count(small_);
-    if (!of_input.ok() || !of_output.ok()) return;
-    const std::int64_t components = problem_.arguments[input].components;
-    const std::int64_t length =
-        std::max(*of_input / components, *of_output / components + elements);
+  // `inside` begins so many elements after `both`, which is as long as the two need.
+  void add_overlap(std::size_t both, std::size_t inside, std::int64_t elements) {
+    const auto of_both = problem_.arguments[both].element_count(small_);
+    const auto of_inside = problem_.arguments[inside].element_count(small_);
+    if (!of_both.ok() || !of_inside.ok()) return;
     auto varied = std::make_shared<Problem>(problem_);
-    Argument& both = varied->arguments[input];
-    both.direction = Direction::inout;
-    both.shape = {IntegerExpression(length)};
-    Argument& inside = varied->arguments[output];
-    inside.overlaps = both.name;
-    inside.overlap_bytes = IntegerExpression(elements * components *
-                                             static_cast<std::int64_t>(size_in_bytes(both.type)));
+    Argument& outer = varied->arguments[both];
+    Argument& inner = varied->arguments[inside];
+    const std::int64_t components = outer.components;
+    // The input's contents, wherever it lies.
+    const Argument& input = outer.direction == Direction::in ? outer : inner;
+    outer.init = BufferInit(input.init);
+    outer.init_is_given = input.init_is_given;
+    outer.direction = Direction::inout;
+    outer.shape = {
+        IntegerExpression(std::max(*of_both / components, *of_inside / components + elements))};
+    inner.overlaps = outer.name;
+    inner.overlap_bytes = IntegerExpression(elements * components *
+                                            static_cast<std::int64_t>(size_in_bytes(outer.type)));
     TestCase& one = add(Distribution::manifest);
     one.varied = std::move(varied);
     one.may_not_race = true;
     one.variation = elements == 0
-                        ? fmt::format("'{}' begins where '{}' does", inside.name, both.name)
-                        : fmt::format("'{}' begins {} element{} after '{}'", inside.name, elements,
-                                      elements == 1 ? "" : "s", both.name);
-  }
-
-  // The output begins so many elements before the input.
-  void add_overlap_before(std::size_t input, std::size_t output, std::int64_t elements) {
-    const auto of_input = problem_.arguments[input].element_count(small_);
-    const auto of_output = problem_.arguments[output].element_count(small_);
-    if (!of_input.ok() || !of_output.ok()) return;
-    const std::int64_t components = problem_.arguments[input].components;
-    auto varied = std::make_shared<Problem>(problem_);
-    Argument& both = varied->arguments[output];
-    both.direction = Direction::inout;
-    both.init = problem_.arguments[input].init;
-    both.init_is_given = problem_.arguments[input].init_is_given;
-    both.shape = {
-        IntegerExpression(std::max(*of_output / components, *of_input / components + elements))};
-    Argument& inside = varied->arguments[input];
-    inside.overlaps = both.name;
-    inside.overlap_bytes = IntegerExpression(elements * components *
-                                             static_cast<std::int64_t>(size_in_bytes(both.type)));
-    TestCase& one = add(Distribution::manifest);
-    one.varied = std::move(varied);
-    one.may_not_race = true;
-    one.variation = fmt::format("'{}' begins {} element{} before '{}'", both.name, elements,
-                                elements == 1 ? "" : "s", inside.name);
+                        ? fmt::format("'{}' begins where '{}' does", inner.name, outer.name)
+                        : fmt::format("'{}' begins {} element{} after '{}'", inner.name, elements,
+                                      elements == 1 ? "" : "s", outer.name);
   }
 
   const Problem& problem_;
@@ -335,6 +304,20 @@ class Planner {
 };
 
 }  // namespace
+
+bool may_vary(const Problem& problem, const Argument& argument) {
+  return !argument.is_pointer && argument.record_bytes == 0 && argument.value &&
+         argument.value->expression() == nullptr && !problem.assume.is_fixed(argument.name);
+}
+
+Symbols smallest_of_many(const Problem& problem) {
+  const std::vector<const Symbols*> sizes = tests_by_volume(problem);
+  const auto many = std::ranges::find_if(sizes, [](const Symbols* symbols) {
+    return std::ranges::all_of(*symbols, [](const auto& entry) { return entry.second > 1; });
+  });
+  if (many != sizes.end()) return **many;
+  return sizes.empty() ? Symbols() : *sizes.back();
+}
 
 bool SizeRule::allows(std::int64_t value) const {
   if (is_fixed || value % divisor != 0) return false;

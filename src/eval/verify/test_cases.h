@@ -47,6 +47,13 @@ struct TestCase {
 // of.
 [[nodiscard]] std::vector<TestCase> planned_cases(const Problem& problem, std::uint64_t seed);
 
+// Whether the argument is a scalar that kernels must take other values of: no expression of sizes,
+// and not fixed.
+[[nodiscard]] bool may_vary(const Problem& problem, const Argument& argument);
+
+// The smallest test size whose symbols are all above 1, else the largest; empty without tests.
+[[nodiscard]] Symbols smallest_of_many(const Problem& problem);
+
 // Which values of a size symbol kernels must expect besides those that the manifest gives.
 struct SizeRule {
   std::int64_t divisor = 1;    // multiples of it: a power of two that divides all that are given

@@ -110,8 +110,8 @@ class RowReader {
   // Every row carries a checksum (search/run_database.h): a page is evidence, so what somebody
   // changed is not shown.
   Status check_rows() {
-    for (const char* table : {"run", "baseline", "measurement", "expansion", "confirmation",
-                              "new_step", "progress", "result", "blob"}) {
+    for (const char* table : {"run", "baseline", "measurement", "expansion", "issue",
+                              "confirmation", "new_step", "progress", "result", "blob"}) {
       const auto changed = find_changed_row(database_, table);
       if (!changed) return changed.error();
       if (!*changed) continue;
