@@ -204,7 +204,7 @@ void BenchVerification::look_behind_branches(const Request& request, PathSet& co
   const BranchSearch found =
       search_branches(problem_, request.candidate, branches, original_numbers());
   PathSet wanted = other_ways(request.candidate, branches);
-  const auto take = [&](VerificationResult one, const char* why) {
+  const auto take = [&](const VerificationResult& one, const char* why) {
     result.runs += one.runs;
     result.thread_instructions += one.thread_instructions;
     covered.add(one.paths);
