@@ -14,11 +14,13 @@ namespace {
 
 constexpr std::size_t kMostSizes = 24;
 // Scalars in all buffers, and the product of all symbols: what a few dozen runs can take.
-constexpr std::int64_t kMostElements = std::int64_t{1} << 19;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
 constexpr double kMostVolume = 0x1p25;
 // Moduli whose remainders a small size shares with the bench size.
 constexpr std::int64_t kModuli[] = {32, 64, 256, 1024, 4096};
 constexpr std::int64_t kUsualModulus = 64;
+// Blocks of usual sizes with a few elements a thread are filled beyond these.
+constexpr std::int64_t kFilled[] = {128, 256, 512, 768};
 
 // The smallest value from `least` on with the remainder of `value`, at most `value`.
 std::int64_t alike(std::int64_t value, std::int64_t modulus, std::int64_t least) {
@@ -58,31 +60,48 @@ std::vector<Symbols> sizes_like(const Problem& problem, const Symbols& bench,
       all[name] = alike(value, modulus, modulus);
     add(all);
   }
-  for (const auto& [name, value] : bench) {
-    std::set<std::int64_t> values = {value};
-    for (const std::int64_t modulus : kModuli)
-      values.insert(alike(value, modulus, modulus));
-    for (const std::int64_t other : compared) {
-      values.insert(alike(value, kUsualModulus, other));
-      values.insert(alike(value, kUsualModulus, other + 1));
+  const auto add_around = [&](const Symbols& others) {
+    for (const auto& [name, value] : bench) {
+      std::set<std::int64_t> values = {value};
+      for (const std::int64_t modulus : kModuli)
+        values.insert(alike(value, modulus, modulus));
+      for (const std::int64_t least : kFilled)
+        values.insert(alike(value, kUsualModulus, least));
+      for (const std::int64_t other : compared) {
+        values.insert(alike(value, kUsualModulus, other));
+        values.insert(alike(value, kUsualModulus, other + 1));
+      }
+      for (const std::int64_t one : values) {
+        Symbols symbols = others;
+        symbols[name] = one;
+        add(symbols);
+      }
+      for (const auto& [second, second_value] : bench) {
+        if (second <= name) continue;
+        Symbols symbols = others;
+        symbols[name] = value;
+        symbols[second] = second_value;
+        add(symbols);
+        symbols[name] = alike(value, kUsualModulus, kUsualModulus);
+        symbols[second] = alike(second_value, kUsualModulus, kUsualModulus);
+        add(symbols);
+      }
     }
-    for (const std::int64_t one : values) {
-      Symbols symbols = small;
-      symbols[name] = one;
-      add(symbols);
-    }
-    for (const auto& [second, second_value] : bench) {
-      if (second <= name) continue;
-      Symbols symbols = small;
-      symbols[name] = value;
-      symbols[second] = second_value;
-      add(symbols);
-    }
-  }
-  std::stable_sort(sizes.begin(), sizes.end(), [&](const Symbols& a, const Symbols& b) {
-    return volume(problem, a) < volume(problem, b);
-  });
-  if (sizes.size() > kMostSizes) sizes.resize(kMostSizes);
+  };
+  const auto order = [&](std::size_t first) {
+    const auto from = sizes.begin() + static_cast<std::ptrdiff_t>(first);
+    std::stable_sort(from, sizes.end(), [&](const Symbols& a, const Symbols& b) {
+      return volume(problem, a) < volume(problem, b);
+    });
+    if (sizes.size() > first + kMostSizes) sizes.resize(first + kMostSizes);
+  };
+  add_around(small);
+  order(0);
+  // Of three dimensions the remainders alone may be too much.
+  const std::size_t first = sizes.size();
+  for (const Symbols& test : problem.tests)
+    add_around(test);
+  order(first);
   return sizes;
 }
 

@@ -65,17 +65,6 @@ void fill_input(const Problem& problem, const Argument& argument, const Symbols&
                 Distribution distribution, std::uint64_t seed, std::size_t stream,
                 std::span<std::byte> buffer);
 
-enum class Sprinkling : std::uint8_t {
-  values,      // them, their neighbours, multiples and what lies between two of them
-  bits,        // fp32 numbers whose bits they are
-  everywhere,  // the first of them in all elements
-};
-
-// Puts values in the place of every fourth element or so: of floating-point numbers, and of
-// integers within what the manifest says of them. What does not fit the type is left out.
-void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const double> values,
-              Sprinkling how, std::uint64_t seed, std::span<std::byte> buffer);
-
 // Whether its numbers are so large, small or none that hardware's special functions may give others
 // than the interpreter's.
 [[nodiscard]] bool is_extreme(Distribution distribution);

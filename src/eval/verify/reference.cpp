@@ -4,6 +4,7 @@
 #include "eval/verify/element.h"
 #include "eval/verify/float_work.h"
 #include "eval/verify/random_streams.h"
+#include "eval/verify/sprinkle.h"
 #include "ptx/decode/code.h"
 
 #include <fmt/format.h>

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "eval/verify/inputs.h"
+#include "eval/verify/sprinkle.h"
 #include "kernel/problem.h"
 
 #include <cstdint>
