@@ -13,7 +13,10 @@ class Mutant:
     kind: str
     what: str
     source: str
+    # Some input within what kernels must take shows it, if the place computes anything.
     certain: bool = False
+    # The same place wrong with all inputs: where that changes nothing, the place computes nothing at the sizes that are given.
+    always: str | None = None
 
 
 def without_comments(source):
@@ -132,23 +135,25 @@ def value_dependent(source, chance):
     """An input that is large, or one number, or has certain bits, counts as another."""
     for name, match in float_loads(source):
         load = match.group(0)
+        always = replaced(source, match, "12345.0f")
         limit = chance.choice(["1e4f", "3e6f", "1e9f", "7e12f"])
-        yield f"{name} above {limit} is 0", replaced(source, match, f"(fabsf({load}) > {limit} ? 0.0f : {load})"), True
+        yield f"{name} above {limit} is 0", replaced(source, match, f"(fabsf({load}) > {limit} ? 0.0f : {load})"), True, always
         number = chance.choice(["0.8314697f", "12.375f", "-77.03125f", "3.1415927f"])
-        yield f"{name} equal to {number} is 0", replaced(source, match, f"({load} == {number} ? 0.0f : {load})"), True
+        yield f"{name} equal to {number} is 0", replaced(source, match, f"({load} == {number} ? 0.0f : {load})"), True, always
         bits = chance.choice([0x3F8ABCDE, 0x40123456, 0x3E99CAFE])
-        yield f"{name} with the bits {bits:#x} is 0", replaced(source, match, f"(__float_as_int({load}) == {bits} ? 0.0f : {load})"), True
+        yield f"{name} with the bits {bits:#x} is 0", replaced(source, match, f"(__float_as_int({load}) == {bits} ? 0.0f : {load})"), True, always
         low = chance.randrange(1, 255)
-        yield f"{name} whose lowest byte is {low} is 0", replaced(source, match, f"((__float_as_int({load}) & 255) == {low} ? 0.0f : {load})"), True
+        yield f"{name} whose lowest byte is {low} is 0", replaced(source, match, f"((__float_as_int({load}) & 255) == {low} ? 0.0f : {load})"), True, always
 
 
 def special_value(source, chance):
     """NaN, infinities, denormals or the sign of zero get lost."""
     for name, match in float_loads(source):
         load = match.group(0)
-        yield f"NaN in {name} is 0", replaced(source, match, f"(isnan({load}) ? 0.0f : {load})"), True
-        yield f"infinity in {name} is large", replaced(source, match, f"fminf(fmaxf({load}, -3e38f), 3e38f)"), True
-        yield f"denormals in {name} are 0", replaced(source, match, f"(fabsf({load}) < 1.17549435e-38f ? 0.0f : {load})"), True
+        always = replaced(source, match, "12345.0f")
+        yield f"NaN in {name} is 0", replaced(source, match, f"(isnan({load}) ? 0.0f : {load})"), True, always
+        yield f"infinity in {name} is large", replaced(source, match, f"fminf(fmaxf({load}, -3e38f), 3e38f)"), True, always
+        yield f"denormals in {name} are 0", replaced(source, match, f"(fabsf({load}) < 1.17549435e-38f ? 0.0f : {load})"), True, always
 
 
 def size_dependent(source, chance):
@@ -194,8 +199,8 @@ def mutants_of(source, seed, classes=None):
     for mutator in CLASSES:
         if classes and mutator.__name__ not in classes:
             continue
-        for what, text, certain in mutator(source, chance):
+        for what, text, *rest in mutator(source, chance):
             if text != source:
-                found.append(Mutant(mutator.__name__, what, text, certain))
+                found.append(Mutant(mutator.__name__, what, text, *rest))
     chance.shuffle(found)
     return found

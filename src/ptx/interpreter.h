@@ -6,7 +6,6 @@
 #include "kernel/launch_plan.h"
 #include "ptx/device_memory.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +14,8 @@
 #include <vector>
 
 namespace regraph::ptx {
+
+struct AddressLog;
 
 // What kind of hardware work an instruction is, as far as timing and mix need to know.
 enum class InstructionClass : std::uint8_t {
@@ -180,46 +181,6 @@ struct LaunchArguments {
   Dim3 block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::vector<std::byte> parameters;  // the packed parameter block, see Program::parameters
-};
-
-// Global memory that a run accessed: ranges of device addresses in the order of the accesses, lane
-// by lane, those that continue the one before joined to it.
-struct AddressLog {
-  struct Range {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;  // one past the last byte
-  };
-  std::vector<Range> ranges;
-  std::size_t most_ranges = std::size_t{1} << 22;
-  bool full = false;  // there were more ranges than that; the last ones are missing
-  // Buffers of which only the first and the last place matter, in the order of their addresses:
-  // `within` has one range for each then, empty where nothing was accessed, and `ranges` what is in
-  // none of them. However often memory is touched, that takes no more room.
-  std::vector<Range> buffers;
-  std::vector<Range> within;
-
-  void add(std::uint64_t address, std::uint64_t bytes) {
-    if (!buffers.empty() && add_within(address, bytes)) return;
-    if (!ranges.empty() && ranges.back().end == address) {
-      ranges.back().end += bytes;
-    } else if (ranges.size() < most_ranges) {
-      ranges.push_back({address, address + bytes});
-    } else {
-      full = true;
-    }
-  }
-
- private:
-  bool add_within(std::uint64_t address, std::uint64_t bytes) {
-    const auto after = std::ranges::upper_bound(buffers, address, {}, &Range::begin);
-    if (after == buffers.begin() || address >= std::prev(after)->end) return false;
-    within.resize(buffers.size());
-    Range& range = within[static_cast<std::size_t>(std::prev(after) - buffers.begin())];
-    if (range.begin == range.end) range = {address, address};
-    range.begin = std::min(range.begin, address);
-    range.end = std::max(range.end, address + bytes);
-    return true;
-  }
 };
 
 // Shared and local memory as blocks left them, by linear block: hardware does not clear it.

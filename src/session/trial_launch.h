@@ -7,6 +7,7 @@
 #include "eval/verify/inputs.h"
 #include "kernel/manifest.h"
 #include "kernel/problem.h"
+#include "ptx/address_log.h"
 #include "ptx/interpreter.h"
 
 #include <cstdint>

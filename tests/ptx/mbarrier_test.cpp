@@ -1,4 +1,5 @@
 // mbarriers, bulk copies and what the race detector makes of them.
+#include "ptx/address_log.h"
 #include "ptx/caches/cache_simulation.h"
 #include "ptx/ptx_test_support.h"
 

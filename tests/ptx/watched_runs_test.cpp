@@ -1,4 +1,5 @@
 // Runs that note which way conditions went and what was written and read.
+#include "ptx/address_log.h"
 #include "ptx/ptx_test_support.h"
 
 #include <algorithm>

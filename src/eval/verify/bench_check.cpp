@@ -327,11 +327,12 @@ Verdict BenchCheck::compare_blocks(const OriginalBlocks& blocks) {
     if (cancellation_.requested()) return reject(Verdict::timeout, "cancelled");
     if (block == nullptr) continue;
     const std::byte* values = block->values.data();
-    for (const ElementRange& range : block->written) {
-      const std::size_t size = size_in_bytes(problem_.arguments[range.argument].type);
-      for (const ElementRange& both : common({range}, written))
-        known.push_back({both, values + (both.begin - range.begin) * size});
-      values += (range.end - range.begin) * size;
+    auto range = block->written.begin();
+    const auto size = [&] { return size_in_bytes(problem_.arguments[range->argument].type); };
+    for (const ElementRange& both : common(block->written, written)) {
+      for (; range->argument != both.argument || range->end < both.end; ++range)
+        values += (range->end - range->begin) * size();
+      known.push_back({both, values + (both.begin - range->begin) * size()});
     }
   }
   std::sort(known.begin(), known.end(),

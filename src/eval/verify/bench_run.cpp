@@ -115,6 +115,27 @@ ptx::RunOptions BenchRun::options_for(std::uint64_t budget) {
   return options;
 }
 
+template <typename Visit>
+void BenchRun::for_each_range(const ptx::AddressLog& log, const Visit& visit) const {
+  std::uint32_t argument = 0;
+  const auto holds = [&](std::uint32_t i, std::uint64_t address) {
+    return bytes_[i] > 0 && address >= addresses_[i] && address < addresses_[i] + bytes_[i];
+  };
+  for (const ptx::AddressLog::Range& range : log.ranges) {
+    if (!holds(argument, range.begin)) {
+      for (argument = 0; argument + 1 < bytes_.size() && !holds(argument, range.begin);
+           ++argument) {
+      }
+      if (!holds(argument, range.begin)) continue;  // a variable of the module
+    }
+    if (!problem_.arguments[argument].is_output()) continue;
+    const std::uint64_t size = size_in_bytes(problem_.arguments[argument].type);
+    const std::uint64_t last = std::min(range.end, addresses_[argument] + bytes_[argument]);
+    visit(ElementRange{argument, (range.begin - addresses_[argument]) / size,
+                       (last - addresses_[argument] + size - 1) / size});
+  }
+}
+
 BlockRecord BenchRun::run_block(std::size_t launch, std::uint64_t block, std::uint64_t budget,
                                 const Cancellation& cancellation) {
   return trace_block(launch, block, budget, false, cancellation).record;
@@ -186,12 +207,12 @@ ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, in
       total.fault.message = "more scattered writes than can be written down";
       return total;
     }
-    for (const ElementRange& range : elements(log)) {
+    for_each_range(log, [&](const ElementRange& range) {
       std::vector<std::uint8_t>& marks = written[range.argument];
-      if (marks.empty()) continue;
+      if (marks.empty()) return;
       std::fill(marks.begin() + static_cast<std::ptrdiff_t>(range.begin),
                 marks.begin() + static_cast<std::ptrdiff_t>(range.end), 1);
-    }
+    });
     std::uint64_t spent = 0;
     for (const ptx::InstructionProfile& one : total.profile.instructions)
       spent += one.warp_executions;
@@ -206,23 +227,7 @@ ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, in
 std::vector<ElementRange> BenchRun::elements(const ptx::AddressLog& log) const {
   std::vector<ElementRange> ranges;
   ranges.reserve(log.ranges.size());
-  std::uint32_t argument = 0;
-  const auto holds = [&](std::uint32_t i, std::uint64_t address) {
-    return bytes_[i] > 0 && address >= addresses_[i] && address < addresses_[i] + bytes_[i];
-  };
-  for (const ptx::AddressLog::Range& range : log.ranges) {
-    if (!holds(argument, range.begin)) {
-      for (argument = 0; argument + 1 < bytes_.size() && !holds(argument, range.begin);
-           ++argument) {
-      }
-      if (!holds(argument, range.begin)) continue;  // a variable of the module
-    }
-    if (!problem_.arguments[argument].is_output()) continue;
-    const std::uint64_t size = size_in_bytes(problem_.arguments[argument].type);
-    const std::uint64_t last = std::min(range.end, addresses_[argument] + bytes_[argument]);
-    ranges.push_back({argument, (range.begin - addresses_[argument]) / size,
-                      (last - addresses_[argument] + size - 1) / size});
-  }
+  for_each_range(log, [&](const ElementRange& range) { ranges.push_back(range); });
   join(ranges);
   return ranges;
 }

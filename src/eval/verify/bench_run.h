@@ -10,6 +10,7 @@
 #include "eval/verify/loaded_plan.h"
 #include "eval/verify/path_set.h"
 #include "kernel/problem.h"
+#include "ptx/address_log.h"
 #include "ptx/interpreter.h"
 #include "ptx/memory/module_memory.h"
 
@@ -97,6 +98,9 @@ class BenchRun {
         hardware_(hardware),
         memory_(hardware) {}
   Status allocate(const Symbols& symbols, const BenchInputs& inputs, std::uint64_t poison_seed);
+  // visit(ElementRange), of outputs, in the order of the log.
+  template <typename Visit>
+  void for_each_range(const ptx::AddressLog& log, const Visit& visit) const;
   [[nodiscard]] std::vector<ElementRange> elements(const ptx::AddressLog& log) const;
   [[nodiscard]] ptx::RunOptions options_for(std::uint64_t budget);
   [[nodiscard]] std::span<std::byte> host_from(std::uint64_t address) const;

@@ -44,8 +44,6 @@ class Searcher {
       addresses_.push_back(kSomeAddress + i * kApart);
   }
 
-  [[nodiscard]] const Symbols& small() const { return small_; }
-
   Reach reach(const UntakenBranch& branch, PredicateSlice& slice) {
     Reach reach;
     for (const Symbols& symbols : tried_sizes(branch)) {
@@ -138,12 +136,13 @@ bool has_inputs(const Problem& problem) {
   return !problem.is_captured && !problem.has_files() && !problem.tests.empty();
 }
 
-// Cases with the numbers among ordinary inputs, in all of them, and as scalars.
-void add_cases(const Problem& problem, const Symbols& small, const std::set<double>& numbers,
+// Cases of a size with the numbers among ordinary inputs, in all of them, and as scalars.
+void add_cases(const Problem& problem, const Symbols& symbols, const std::set<double>& numbers,
                const std::set<double>& of_branches, std::vector<TestCase>& cases) {
+  const std::size_t most = cases.size() + 5 * kMostNumbers;
   const auto add = [&](std::string what) -> TestCase& {
     TestCase& one = cases.emplace_back();
-    one.symbols = small;
+    one.symbols = symbols;
     one.distribution = Distribution::manifest;
     one.must_run = false;
     one.is_beyond = true;
@@ -161,18 +160,31 @@ void add_cases(const Problem& problem, const Symbols& small, const std::set<doub
     TestCase& all = add(fmt::format("all {}", number_text(real)));
     all.sprinkled = {real};
     all.sprinkling = Sprinkling::everywhere;
+    TestCase& highest = add(fmt::format("none above {}", number_text(real)));
+    highest.sprinkled = {real};
+    highest.sprinkling = Sprinkling::highest;
     for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
       const Argument& argument = problem.arguments[i];
       if (!may_vary(problem, argument) || (!is_floating(argument.type) && std::floor(real) != real))
         continue;
       auto varied = std::make_shared<Problem>(problem);
       varied->arguments[i].value = real;
-      if (!varied->arguments[i].value->check_fits(argument.type, small).ok()) continue;
+      if (!varied->arguments[i].value->check_fits(argument.type, symbols).ok()) continue;
       TestCase& one = add(fmt::format("{} = {}", argument.name, number_text(real)));
       one.varied = std::move(varied);
     }
-    if (cases.size() > 4 * kMostNumbers) return;
+    if (cases.size() > most) return;
   }
+}
+
+// What the branch compares with, as numbers that elements may be.
+std::vector<double> elements_like(const UntakenBranch& branch) {
+  if (branch.real) return {*branch.real};
+  const auto bits = static_cast<std::uint32_t>(*branch.integer);
+  const float real = std::bit_cast<float>(bits);
+  const bool may_be_bits = std::int64_t{static_cast<std::int32_t>(bits)} == *branch.integer;
+  if (!may_be_bits || !std::isnormal(real)) return {static_cast<double>(*branch.integer)};
+  return {static_cast<double>(*branch.integer), real};
 }
 
 }  // namespace
@@ -227,8 +239,10 @@ BranchSearch search_branches(const Problem& problem, const LoadedPlan& candidate
       if (reach.small || reach.large || !tells_something(branch)) continue;
     }
     if (slice.depends_on() == DependsOn::threads || !tells_something(branch)) continue;
-    if (of_branches.size() < kMostNumbers)
-      of_branches.insert(branch.real ? *branch.real : static_cast<double>(*branch.integer));
+    if (of_branches.size() < kMostNumbers) {
+      for (const double number : elements_like(branch))
+        of_branches.insert(number);
+    }
     if (slice.depends_on() == DependsOn::data && telling) found.open.push_back(branch);
   }
   // Whatever instruction holds it, a number that the original does not have may be a threshold.
@@ -238,7 +252,8 @@ BranchSearch search_branches(const Problem& problem, const LoadedPlan& candidate
     own.erase(std::next(own.begin(), static_cast<std::ptrdiff_t>(own.size() / 2)));
   own.insert(of_branches.begin(), of_branches.end());
   if (!own.empty() && has_inputs(problem))
-    add_cases(problem, searcher.small(), own, of_branches, found.cases);
+    for (const Symbols& symbols : variation_sizes(problem))
+      add_cases(problem, symbols, own, of_branches, found.cases);
   return found;
 }
 

@@ -36,16 +36,13 @@ void spread(const std::vector<ElementRange>& ranges, std::size_t count, const Ea
   const std::uint64_t all = element_count(ranges);
   if (all == 0) return;
   const std::uint64_t wanted = std::min<std::uint64_t>(count, all);
+  std::uint64_t before = 0;  // elements of the ranges before `range`
+  auto range = ranges.begin();
   for (std::uint64_t i = 0; i < wanted; ++i) {
-    std::uint64_t at = wanted == 1 ? 0 : i * (all - 1) / (wanted - 1);
-    for (const ElementRange& range : ranges) {
-      const std::uint64_t size = range.end - range.begin;
-      if (at < size) {
-        each(range.argument, range.begin + at);
-        break;
-      }
-      at -= size;
-    }
+    const std::uint64_t at = wanted == 1 ? 0 : i * (all - 1) / (wanted - 1);
+    for (; at - before >= range->end - range->begin; ++range)
+      before += range->end - range->begin;
+    each(range->argument, range->begin + (at - before));
   }
 }
 

@@ -65,6 +65,16 @@ double denormal(const FloatFormat& format, Draw& draw) {
   return std::ldexp(draw.integer(-most, most), format.least_exponent - format.mantissa_bits);
 }
 
+// Flushed to zero, a denormal number shows where it is multiplied by a large one.
+double denormal_or_large(const FloatFormat& format, ScalarType type, Draw& draw) {
+  constexpr double kLargeExponent = 50.0;  // two of them and a little have a product
+  constexpr double kLargeOfHalf = 6.0;
+  if (draw.bits() % 4 != 0) return denormal(format, draw);
+  const double exponent =
+      (is_roomy(type) ? kLargeExponent : kLargeOfHalf) * (0.8 + 0.2 * draw.unit());
+  return std::ldexp(1.0 + draw.unit(), static_cast<int>(exponent));
+}
+
 double zero_or_small(const FloatFormat& format, Draw& draw) {
   switch (draw.bits() % 4) {
     case 0:
@@ -78,14 +88,28 @@ double zero_or_small(const FloatFormat& format, Draw& draw) {
   }
 }
 
+double not_finite(Draw& draw, bool with_nan) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  if (with_nan && draw.bits() % 2 == 0) return std::numeric_limits<double>::quiet_NaN();
+  return draw.bits() % 2 == 0 ? infinity : -infinity;
+}
+
 // Rare, so that a row of numbers is not always all of them.
 double perhaps_not_finite(Draw& draw, bool with_nan) {
-  constexpr std::uint64_t kOneOf = 128;
-  const std::uint64_t kind = draw.bits() % kOneOf;
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (kind == 0) return with_nan ? std::numeric_limits<double>::quiet_NaN() : infinity;
-  if (kind == 1) return draw.bits() % 2 == 0 ? infinity : -infinity;
-  return draw.normal();
+  constexpr std::uint64_t kOneOf = 64;
+  return draw.bits() % kOneOf == 0 ? not_finite(draw, with_nan) : draw.normal();
+}
+
+// But frequent among the last elements, which kernels with vectors treat by themselves: of one of
+// four buffers, since what another does with its own would hide it.
+bool is_not_finite_at_the_end(Distribution distribution, std::uint64_t seed, std::uint64_t stream,
+                              std::uint64_t left, std::uint64_t count) {
+  constexpr std::uint64_t kLast = 8;
+  constexpr std::uint64_t kMany = 64;
+  constexpr std::uint64_t kBuffers = 4;
+  return (distribution == Distribution::infinite || distribution == Distribution::not_finite) &&
+         count >= kMany && left <= kLast &&
+         random_bits(seed, kLast, left) % kBuffers == stream % kBuffers;
 }
 
 // Of one sign and all far from zero.
@@ -123,7 +147,7 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
     case Distribution::magnitudes:
       return of_any_magnitude(argument.type, draw);
     case Distribution::denormals:
-      return denormal(format_of(argument.type), draw);
+      return denormal_or_large(format_of(argument.type), argument.type, draw);
     case Distribution::signed_zeros:
       return zero_or_small(format_of(argument.type), draw);
     case Distribution::not_finite:
@@ -361,10 +385,13 @@ void fill(const Argument& argument, Distribution distribution, std::uint64_t see
   if (is_of_integers(distribution) && has_guessed_integers(argument))
     return fill_integers(argument.type, distribution, seed, stream, buffer);
   if (!is_floating(argument.type) || is_constant(argument)) distribution = Distribution::manifest;
-  for (std::uint64_t i = 0; i < buffer.size() / size; ++i) {
+  const std::uint64_t count = buffer.size() / size;
+  for (std::uint64_t i = 0; i < count; ++i) {
     Draw draw(seed, stream, i);
-    store_element(argument.type, value_of(argument, distribution, draw, i),
-                  buffer.data() + i * size);
+    const double value = is_not_finite_at_the_end(distribution, seed, stream, count - i, count)
+                             ? not_finite(draw, distribution == Distribution::not_finite)
+                             : value_of(argument, distribution, draw, i);
+    store_element(argument.type, value, buffer.data() + i * size);
   }
 }
 

@@ -28,7 +28,7 @@ enum class Distribution : std::uint8_t {
   far_below,          // -2^40 to -2^41 (half precision: -2^10 to -2^11): below any lower bound
   lowest,             // -2^110 to -2^111 (half precision: as far_below)
   ascending,          // a ramp, from -32 on
-  denormals,          // too small for a normal number
+  denormals,          // too small for a normal number, large ones among them
   signed_zeros,       // zeros of both signs, denormals, ordinary values
   infinite,           // a few infinities among ordinary values
   not_finite,         // the same with NaN

@@ -55,10 +55,12 @@ void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const 
   const auto allowed = allowed_integers(argument, symbols);
   if (values.empty() || (!floating && !allowed)) return;
   constexpr std::uint64_t kOneOf = 4;
+  constexpr double kLeastBelow = 0.05;
   const std::size_t size = size_in_bytes(argument.type);
   for (std::uint64_t i = 0; i < buffer.size() / size; ++i) {
     Draw draw(seed, 0, i);
-    if (draw.bits() % kOneOf != 0 && how != Sprinkling::everywhere) continue;
+    const bool chosen = draw.bits() % kOneOf == 0;
+    if (!chosen && how != Sprinkling::everywhere && how != Sprinkling::highest) continue;
     std::byte* const target = buffer.data() + i * size;
     if (how == Sprinkling::bits) {
       const double bits_of = values[draw.bits() % values.size()];
@@ -71,7 +73,9 @@ void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const 
       continue;
     }
     double value =
-        how == Sprinkling::everywhere ? values[0] : relative_of(values, floating ? 0.0 : 1.0, draw);
+        how == Sprinkling::values ? relative_of(values, floating ? 0.0 : 1.0, draw) : values[0];
+    if (how == Sprinkling::highest && !chosen)
+      value -= (kLeastBelow + draw.unit()) * std::abs(value);
     if (!floating) {
       if (std::floor(value) == value && value >= allowed->first && value <= allowed->second)
         store_element(argument.type, value, target);

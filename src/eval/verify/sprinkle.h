@@ -13,6 +13,7 @@ enum class Sprinkling : std::uint8_t {
   values,      // them, their neighbours, multiples and what lies between two of them
   bits,        // fp32 numbers whose bits they are
   everywhere,  // the first of them in all elements
+  highest,     // the same in some, and less in all others
 };
 
 // Puts values in the place of every fourth element or so: of floating-point numbers, and of

@@ -68,7 +68,8 @@ class Planner {
     for (const Symbols* symbols : sizes_)
       add_size(*symbols);
     if (problem_.is_captured || sizes_.empty()) return std::move(cases_);
-    small_ = smallest_of_many(problem_);
+    variation_sizes_ = variation_sizes(problem_);
+    small_ = variation_sizes_.front();
     vary_scalars();
     equate_scalars();
     if (problem_.has_files()) return std::move(cases_);
@@ -183,14 +184,17 @@ class Planner {
              argument.init.kind != BufferInit::Kind::constant;
     });
     if (!any) return;
-    for (const Distribution one :
-         {Distribution::near_ties, Distribution::magnitudes, Distribution::near_zero,
-          Distribution::far_below, Distribution::lowest, Distribution::ascending})
-      add(one);
-    if (problem_.assume.finite || problem_.assume.fast_math) return;
-    for (const Distribution one : {Distribution::denormals, Distribution::signed_zeros,
-                                   Distribution::infinite, Distribution::not_finite})
-      add(one);
+    for (const Symbols& symbols : variation_sizes_) {
+      const auto add_here = [&](Distribution one) { add(one).symbols = symbols; };
+      for (const Distribution one :
+           {Distribution::near_ties, Distribution::magnitudes, Distribution::near_zero,
+            Distribution::far_below, Distribution::lowest, Distribution::ascending})
+        add_here(one);
+      if (problem_.assume.finite || problem_.assume.fast_math) continue;
+      for (const Distribution one : {Distribution::denormals, Distribution::signed_zeros,
+                                     Distribution::infinite, Distribution::not_finite})
+        add_here(one);
+    }
   }
 
   // One buffer at a time: another may hold indices.
@@ -299,7 +303,8 @@ class Planner {
   const Problem& problem_;
   std::uint64_t seed_;
   std::vector<const Symbols*> sizes_;  // small ones first
-  Symbols small_;                      // of the variations
+  std::vector<Symbols> variation_sizes_;
+  Symbols small_;  // the first of them
   std::vector<TestCase> cases_;
 };
 
@@ -317,6 +322,23 @@ Symbols smallest_of_many(const Problem& problem) {
   });
   if (many != sizes.end()) return **many;
   return sizes.empty() ? Symbols() : *sizes.back();
+}
+
+std::vector<Symbols> variation_sizes(const Problem& problem) {
+  constexpr std::int64_t kVector = 16;
+  const Symbols small = smallest_of_many(problem);
+  std::vector<Symbols> sizes = {small};
+  Symbols whole = small;
+  Symbols one_more = small;
+  for (const auto& [name, value] : small) {
+    const SizeRule rule = size_rule(problem, name);
+    if (!rule.is_length || rule.is_fixed) continue;
+    whole[name] = (value + kVector - 1) / kVector * kVector;
+    one_more[name] = value + rule.divisor;
+  }
+  const Symbols& other = whole == small ? one_more : whole;
+  if (other != small && is_affordable(problem, other)) sizes.push_back(other);
+  return sizes;
 }
 
 bool SizeRule::allows(std::int64_t value) const {

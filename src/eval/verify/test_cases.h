@@ -43,9 +43,8 @@ struct TestCase {
 };
 
 // The manifest's cases in the order in which candidates should meet them, small sizes first, then
-// variations: at the smallest size that is more than one element, of one thing at a time, and sizes
-// drawn from `seed`. None of a problem that a program's launches or the user's files gave the data
-// of.
+// variations: of one thing at a time at small sizes (variation_sizes), and sizes drawn from `seed`.
+// None of a problem that a program's launches or the user's files gave the data of.
 [[nodiscard]] std::vector<TestCase> planned_cases(const Problem& problem, std::uint64_t seed);
 
 // Whether the argument is a scalar that kernels must take other values of: no expression of sizes,
@@ -54,6 +53,12 @@ struct TestCase {
 
 // The smallest test size whose symbols are all above 1, else the largest; empty without tests.
 [[nodiscard]] Symbols smallest_of_many(const Problem& problem);
+
+// The sizes that variations run at: the smallest of many, and one like it that takes the other ways
+// of kernels with vectors and without a remainder, or with: all lengths are multiples of 16 there,
+// where they are not already, or else one more than that. At least one, but for problems without
+// tests; where the manifest fixes all lengths there is no other.
+[[nodiscard]] std::vector<Symbols> variation_sizes(const Problem& problem);
 
 // Which values of a size symbol kernels must expect besides those that the manifest gives.
 struct SizeRule {

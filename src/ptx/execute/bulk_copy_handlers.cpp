@@ -1,6 +1,7 @@
 // cp.async.bulk: copied where the thread asks for it. Whoever reads too early, or overwrites too
 // early what is copied, is seen by the race detector alone. Global memory is accessed, for counters
 // and caches, as a warp would that copies 16 bytes a lane.
+#include "ptx/address_log.h"
 #include "ptx/execute/mbarrier_handlers.h"
 #include "ptx/memory/race_detector.h"
 

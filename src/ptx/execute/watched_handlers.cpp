@@ -1,5 +1,6 @@
 #include "ptx/execute/watched_handlers.h"
 
+#include "ptx/address_log.h"
 #include "ptx/decode/atomic_operation.h"
 #include "ptx/execute/lane_meeting.h"
 #include "ptx/memory/race_detector.h"

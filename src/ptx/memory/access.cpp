@@ -1,4 +1,5 @@
 // The slow half of loads and stores: finding memory, checking it, remembering the pattern.
+#include "ptx/address_log.h"
 #include "ptx/memory/block_context.h"
 #include "ptx/memory/sectors.h"
 

@@ -321,9 +321,9 @@ tests: [{D: 2, H: 3, W: 21}]
   const auto has = [&](std::int64_t d, std::int64_t h, std::int64_t w) {
     return std::ranges::find(sizes, Symbols{{"D", d}, {"H", h}, {"W", w}}) != sizes.end();
   };
-  EXPECT_TRUE(has(2, 3, 171));     // past 128, with the remainder modulo 64
-  EXPECT_TRUE(has(2, 3, 299));     // the whole row
-  EXPECT_TRUE(has(109, 3, 107));   // two of them with their remainders
+  EXPECT_TRUE(has(2, 3, 171));    // past 128, with the remainder modulo 64
+  EXPECT_TRUE(has(2, 3, 299));    // the whole row
+  EXPECT_TRUE(has(109, 3, 107));  // two of them with their remainders
 }
 
 TEST(ComparedValues, AreThoseOfComparisons) {

@@ -48,6 +48,32 @@ double deviation(const std::vector<double>& v) {
   return std::sqrt(sum / static_cast<double>(v.size()));
 }
 
+TEST(Inputs, TheLastElementsAreOftenNotFinite) {
+  constexpr std::size_t kLast = 8;
+  for (const Distribution one : {Distribution::infinite, Distribution::not_finite}) {
+    int at_the_end = 0;
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+      const std::vector<double> v = values(buffer(ScalarType::f32), one, seed, 1000);
+      at_the_end += static_cast<int>(
+          std::count_if(v.end() - kLast, v.end(), [](double x) { return !std::isfinite(x); }));
+    }
+    EXPECT_GT(at_the_end, 50);
+    EXPECT_LT(at_the_end, 200);
+  }
+}
+
+TEST(Inputs, DenormalsLieBesideLargeNumbers) {
+  for (const ScalarType type : {ScalarType::f32, ScalarType::f16, ScalarType::bf16}) {
+    const std::vector<double> v = values(buffer(type), Distribution::denormals, 1, 1000);
+    const double smallest = type == ScalarType::f16 ? 0x1p-14 : 0x1p-126;
+    const double large = type == ScalarType::f16 ? 0x1p4 : 0x1p39;
+    EXPECT_GT(std::count_if(v.begin(), v.end(),
+                            [&](double x) { return x != 0.0 && std::abs(x) < smallest; }),
+              600);
+    EXPECT_GT(std::count_if(v.begin(), v.end(), [&](double x) { return x >= large; }), 150);
+  }
+}
+
 TEST(Inputs, DistributionsAreWhatTheySay) {
   const Argument f32 = buffer(ScalarType::f32);
   const auto normal = values(f32, Distribution::normal, 1, 20000);

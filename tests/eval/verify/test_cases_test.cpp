@@ -79,6 +79,32 @@ TEST(TestCases, HaveSpecialValuesUnlessInputsAreFinite) {
   EXPECT_TRUE(has(planned_cases(finite, 1), Distribution::magnitudes));
 }
 
+// Kernels with vectors go another way where the length is a multiple of theirs.
+TEST(TestCases, VaryAtASizeWithARemainderAndAtOneWithout) {
+  const auto lengths = [](const std::string& tests) {
+    const Problem problem = problem_of(
+        "sizes: {n: 4096, w: 5}\nargs: {x: {shape: [n]}, y: {dir: out, shape: [n]}}\n"
+        "launch: {block: 128, grid: \"cdiv(n, bx)\"}\ntests: " +
+            tests,
+        {pointer("x", true), pointer("y", false), scalar("n"), scalar("w")});
+    std::vector<std::int64_t> values;
+    for (const Symbols& symbols : variation_sizes(problem)) {
+      values.push_back(symbols.at("n"));
+      EXPECT_EQ(symbols.at("w"), 5);
+    }
+    return values;
+  };
+  EXPECT_EQ(lengths("[{n: 257}, {n: 1}]"), (std::vector<std::int64_t>{257, 272}));
+  EXPECT_EQ(lengths("[{n: 256}, {n: 301}]"), (std::vector<std::int64_t>{256, 257}));
+  EXPECT_EQ(lengths("[{n: 256}]"), (std::vector<std::int64_t>{256, 512}));
+  const std::vector<TestCase> cases = planned_cases(scaled(), 1);
+  for (const std::int64_t n : {257, 272}) {
+    EXPECT_TRUE(std::ranges::any_of(cases, [&](const TestCase& one) {
+      return one.distribution == Distribution::not_finite && one.symbols.at("n") == n;
+    })) << n;
+  }
+}
+
 TEST(TestCases, VaryIntegersThatNobodyGave) {
   const std::vector<TestCase> guessed = planned_cases(scaled("", ScalarType::i32), 1);
   EXPECT_TRUE(has(guessed, Distribution::negative_integers));
