@@ -160,6 +160,8 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
       return below_any_bound(argument.type, kFarBelow, draw);
     case Distribution::lowest:
       return below_any_bound(argument.type, kLowest, draw);
+    case Distribution::below_exponent:
+      return -105.0 * std::exp2(3.0 * draw.unit());
     case Distribution::ascending:
       return static_cast<double>(index % kRampLength) / 64.0 - 32.0;
     case Distribution::negative_integers:
@@ -202,6 +204,8 @@ std::string_view name(Distribution distribution) {
       return "values of all magnitudes";
     case Distribution::near_zero:
       return "values near zero";
+    case Distribution::below_exponent:
+      return "values whose exponential is 0";
     case Distribution::far_below:
       return "very negative values";
     case Distribution::lowest:
@@ -298,6 +302,7 @@ bool is_extreme(Distribution distribution) {
   switch (distribution) {
     case Distribution::magnitudes:
     case Distribution::near_zero:
+    case Distribution::below_exponent:
     case Distribution::far_below:
     case Distribution::lowest:
     case Distribution::denormals:

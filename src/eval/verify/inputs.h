@@ -27,6 +27,7 @@ enum class Distribution : std::uint8_t {
   near_zero,          // N(0,1) times 2^-24
   far_below,          // -2^40 to -2^41 (half precision: -2^10 to -2^11): below any lower bound
   lowest,             // -2^110 to -2^111 (half precision: as far_below)
+  below_exponent,     // -105 to -840, where the exponential of fp32 is 0
   ascending,          // a ramp, from -32 on
   denormals,          // too small for a normal number, large ones among them
   signed_zeros,       // zeros of both signs, denormals, ordinary values

@@ -188,7 +188,8 @@ class Planner {
       const auto add_here = [&](Distribution one) { add(one).symbols = symbols; };
       for (const Distribution one :
            {Distribution::near_ties, Distribution::magnitudes, Distribution::near_zero,
-            Distribution::far_below, Distribution::lowest, Distribution::ascending})
+            Distribution::far_below, Distribution::lowest, Distribution::below_exponent,
+            Distribution::ascending})
         add_here(one);
       if (problem_.assume.finite || problem_.assume.fast_math) continue;
       for (const Distribution one : {Distribution::denormals, Distribution::signed_zeros,

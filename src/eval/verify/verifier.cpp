@@ -367,15 +367,15 @@ std::vector<std::string> Verifier::held_fixed(std::uint64_t seed,
   std::vector<std::string> fixed = fixed_by_manifest(state_->problem);
   const Result<std::shared_ptr<Reference>> reference = state_->reference(seed);
   std::map<std::string, std::pair<bool, std::string>>
-      varied;  // by argument: any case; else why not
+      varied;               // by argument: any case; else why not
+  std::string only_finite;  // why
   for (std::size_t i = 0; reference.ok() && i < (*reference)->case_count(); ++i) {
     const TestCase& planned = (*reference)->planned(i);
     const bool special = planned.distribution == Distribution::not_finite;
     if (planned.varies.empty() && !special) continue;
     const Result<const Case*> one = (*reference)->at(i, cancellation);
     if (!one.ok()) return fixed;
-    if (special && !(*one)->left_out.empty())
-      fixed.push_back("inputs are finite (" + (*one)->left_out + ")");
+    if (special && !(*one)->left_out.empty()) only_finite = (*one)->left_out;
     if (planned.varies.empty()) continue;
     auto& [any, why] = varied[planned.varies];
     any = any || ((*one)->left_out.empty() && (*one)->ill_conditioned.empty());
@@ -383,6 +383,7 @@ std::vector<std::string> Verifier::held_fixed(std::uint64_t seed,
       why = (*one)->left_out.empty() ? "the original is ill-conditioned with others"
                                      : (*one)->left_out;
   }
+  if (!only_finite.empty()) fixed.push_back("inputs are finite (" + only_finite + ")");
   for (const Argument& argument : state_->problem.arguments) {
     const auto found = varied.find(argument.name);
     if (found == varied.end() || found->second.first) continue;
