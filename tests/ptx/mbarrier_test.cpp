@@ -307,11 +307,10 @@ TEST(MbarrierTest, FaultsSayWhatIsWrong) {
 
 TEST(MbarrierTest, SaysWhatItCannotDo) {
   for (const char* body :
-       {"cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%tile], [%tile], "
-        "16, [%bar];",
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
-        "[%tile], "
-        "[%in], 16, [%bar], 1;",
+       {("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%tile], [%tile], "
+         "16, [%bar];"),
+        ("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+         "[%tile], [%in], 16, [%bar], 1;"),
         "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%out], [%tile], 16, 1;",
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%tile], 16;",
         "fence.proxy.tensormap::generic.acquire.gpu [%out], 128;", "barrier.cluster.arrive;",

@@ -50,7 +50,7 @@ struct Watched {
 
 Watched watch(std::uint32_t n, std::vector<std::uint64_t> blocks, RunOptions options = {},
               bool log = false) {
-  static const Program program = load_or_die(kPaths, "k");
+  static const Program kProgram = load_or_die(kPaths, "k");
   DeviceMemory memory;
   Watched watched;
   watched.base = make_buffer(memory, "out", std::vector<std::uint32_t>(64 * 5));
@@ -61,7 +61,7 @@ Watched watch(std::uint32_t n, std::vector<std::uint64_t> blocks, RunOptions opt
   options.record_paths = true;
   options.blocks = std::move(blocks);
   if (log) options.writes = &watched.log;
-  watched.result = run(program, arguments, memory, options, kNever);
+  watched.result = run(kProgram, arguments, memory, options, kNever);
   EXPECT_TRUE(watched.result.ok()) << watched.result.fault.message;
   return watched;
 }
@@ -149,7 +149,7 @@ TEST(WatchedRuns, LogWhatIsWritten) {
 }
 
 TEST(WatchedRuns, AFullLogSaysSo) {
-  static const Program program = load_or_die(kPaths, "k");
+  static const Program kProgram = load_or_die(kPaths, "k");
   DeviceMemory memory;
   const std::uint64_t out = make_buffer(memory, "out", std::vector<std::uint32_t>(64 * 5));
   LaunchArguments arguments;
@@ -161,7 +161,7 @@ TEST(WatchedRuns, AFullLogSaysSo) {
   RunOptions options;
   options.writes = &log;
   options.blocks = {0, 2};
-  ASSERT_TRUE(run(program, arguments, memory, options, kNever).ok());
+  ASSERT_TRUE(run(kProgram, arguments, memory, options, kNever).ok());
   EXPECT_EQ(log.ranges.size(), 1U);
   EXPECT_TRUE(log.full);
 }
@@ -202,7 +202,7 @@ constexpr const char* kReads = R"ptx(
 )ptx";
 
 TEST(WatchedRuns, LogWhatIsReadOfMemoryThatMayBeWritten) {
-  static const Program program = load_or_die(kReads, "k");
+  static const Program kProgram = load_or_die(kReads, "k");
   for (const std::size_t most : {std::size_t{1} << 20, std::size_t{1}}) {
     DeviceMemory first;
     const std::uint64_t in =
@@ -227,7 +227,7 @@ TEST(WatchedRuns, LogWhatIsReadOfMemoryThatMayBeWritten) {
     RunOptions options;
     options.reads = &log;
     options.blocks = {1, 3};
-    const RunResult result = run(program, arguments, memory, options, kNever);
+    const RunResult result = run(kProgram, arguments, memory, options, kNever);
     ASSERT_TRUE(result.ok()) << result.fault.message;
     const auto values = read_buffer<std::uint32_t>(memory, out);
     EXPECT_EQ(values[0], 3U);
