@@ -39,6 +39,15 @@ struct AddressLog {
     add_to_many(address, bytes);
   }
 
+  // Forgets what was accessed; limits and `buffers` stay.
+  void clear() {
+    ranges.clear();
+    within.clear();
+    recent_.clear();
+    ending_.clear();
+    full = false;
+  }
+
  private:
   // Logs with fewer ranges cost less than looking for the right one.
   static constexpr std::size_t kFew = 1024;

@@ -52,6 +52,19 @@ TEST(AddressLog, EveryThreadsRowIsARange) {
   EXPECT_EQ(places.size(), kThreads * kColumns);
 }
 
+TEST(AddressLog, WhatWasClearedIsLoggedAgain) {
+  AddressLog log;
+  const auto access = [&] {
+    for (std::uint64_t i = 0; i < 5000; ++i)
+      log.add(i * 64, 4);
+  };
+  access();
+  log.clear();
+  EXPECT_TRUE(log.ranges.empty());
+  access();
+  EXPECT_EQ(log.ranges.size(), 5000U);
+}
+
 TEST(AddressLog, ALargerAccessIsNotThatOfItsFirstBytes) {
   AddressLog log;
   for (std::uint64_t i = 0; i < 10'000; ++i)

@@ -187,7 +187,7 @@ ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, in
     options.blocks.clear();
     for (std::uint64_t b = begin; b < std::min(grid, begin + kLoggedBlocks); ++b)
       options.blocks.push_back(b);
-    log.ranges.clear();
+    log.clear();
     ptx::RunResult part = ptx::run(program, arguments_[launch], memory_, options, cancellation);
     for (std::size_t i = 0; i < total.profile.instructions.size(); ++i) {
       ptx::InstructionProfile& one = part.profile.instructions[i];

@@ -475,7 +475,8 @@ Buffers Reference::moved_inputs(const Case& one) {
 
 // Where inputs nobody promised make results that rounding decides, nothing can be compared.
 Status Reference::look_at_conditioning(Case& one, const Cancellation& cancellation) {
-  // As with ordinary numbers, exponentials of which are as sensitive.
+  // Numbers of some hundreds are no more sensitive than those of the usual cases, which are not
+  // moved either.
   if (one.plan.is_beyond && one.distribution() != Distribution::below_exponent) {
     Status moved = compare_conditioning(one, original_, moved_inputs(one), true, cancellation);
     if (!moved.ok() || !one.ill_conditioned.empty()) return moved;

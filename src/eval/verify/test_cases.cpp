@@ -152,22 +152,12 @@ class Planner {
       for (auto& [name, value] : drawn) {
         const SizeRule rule = size_rule(problem_, name);
         if (!rule.is_length || rule.is_fixed) continue;
-        std::int64_t most = value;
-        std::int64_t least = value;
-        for (const auto* list : {&problem_.tests, &problem_.bench}) {
-          for (const Symbols& symbols : *list) {
-            const auto own = symbols.find(name);
-            if (own == symbols.end()) continue;
-            most = std::max(most, own->second);
-            least = std::min(least, own->second);
-          }
-        }
-        if (least >= most) continue;
+        if (rule.least >= rule.most) continue;
         const double unit = to_unit_interval(random_bits(seed_, kDrawnSizes, i, hash_of(name)));
-        const double largest = std::min(static_cast<double>(most), kLargestDrawn);
+        const double largest = std::min(static_cast<double>(rule.most), kLargestDrawn);
         const double wanted = std::exp(unit * std::log(std::max(largest, 2.0)));
-        value = std::clamp(static_cast<std::int64_t>(wanted) / rule.divisor * rule.divisor, least,
-                           most);
+        value = std::clamp(static_cast<std::int64_t>(wanted) / rule.divisor * rule.divisor,
+                           rule.least, rule.most);
       }
       const bool known = std::ranges::find(problem_.tests, drawn) != problem_.tests.end();
       if (known || !is_affordable(problem_, drawn)) continue;
@@ -330,14 +320,21 @@ std::vector<Symbols> variation_sizes(const Problem& problem) {
   const Symbols small = smallest_of_many(problem);
   std::vector<Symbols> sizes = {small};
   Symbols whole = small;
-  Symbols one_more = small;
+  Symbols apart = small;
   for (const auto& [name, value] : small) {
     const SizeRule rule = size_rule(problem, name);
     if (!rule.is_length || rule.is_fixed) continue;
-    whole[name] = (value + kVector - 1) / kVector * kVector;
-    one_more[name] = value + rule.divisor;
+    const auto keep = [&](Symbols& symbols, std::int64_t above, std::int64_t below) {
+      if (above <= rule.most) {
+        symbols[name] = above;
+      } else if (below >= std::max<std::int64_t>(rule.least, 1)) {
+        symbols[name] = below;
+      }
+    };
+    keep(whole, (value + kVector - 1) / kVector * kVector, value / kVector * kVector);
+    keep(apart, value + rule.divisor, value - rule.divisor);
   }
-  const Symbols& other = whole == small ? one_more : whole;
+  const Symbols& other = whole == small ? apart : whole;
   if (other != small && is_affordable(problem, other)) sizes.push_back(other);
   return sizes;
 }
@@ -362,6 +359,8 @@ SizeRule size_rule(const Problem& problem, const std::string& symbol) {
     for (const Symbols& symbols : *list) {
       const auto own = symbols.find(symbol);
       if (own == symbols.end()) continue;
+      rule.least = given == 0 ? own->second : std::min(rule.least, own->second);
+      rule.most = std::max(rule.most, own->second);
       ++given;
       divisor = std::gcd(divisor, own->second);
       all_powers = all_powers && std::has_single_bit(static_cast<std::uint64_t>(own->second));
@@ -394,20 +393,13 @@ std::vector<std::string> fixed_by_manifest(const Problem& problem) {
   // A captured program's sizes are those that it had.
   std::string largest;
   for (const auto& [name, value] : problem.is_captured ? Symbols() : problem.sizes) {
-    std::int64_t most = value;
-    bool is_same = true;
-    for (const auto* list : {&problem.tests, &problem.bench}) {
-      for (const Symbols& symbols : *list) {
-        const auto own = symbols.find(name);
-        if (own == symbols.end()) continue;
-        is_same = is_same && own->second == value;
-        most = std::max(most, own->second);
-      }
-    }
+    const SizeRule rule = size_rule(problem, name);
+    const bool is_same = rule.most == 0 || (rule.least == value && rule.most == value);
     if (is_same) {
       fixed.push_back(fmt::format("{} = {}, at all sizes", name, value));
     } else {
-      largest += fmt::format("{}{} = {}", largest.empty() ? "" : ", ", name, most);
+      largest +=
+          fmt::format("{}{} = {}", largest.empty() ? "" : ", ", name, std::max(value, rule.most));
     }
   }
   if (!largest.empty()) fixed.push_back("sizes are at most " + largest);

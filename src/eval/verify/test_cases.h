@@ -54,14 +54,16 @@ struct TestCase {
 // The smallest test size whose symbols are all above 1, else the largest; empty without tests.
 [[nodiscard]] Symbols smallest_of_many(const Problem& problem);
 
-// The sizes that variations run at: the smallest of many, and one like it that takes the other ways
-// of kernels with vectors and without a remainder, or with: all lengths are multiples of 16 there,
-// where they are not already, or else one more than that. At least one, but for problems without
-// tests; where the manifest fixes all lengths there is no other.
+// The sizes that variations run at. The first is smallest_of_many. A second is like it, but for
+// kernels with vectors, which go another way there: its lengths are multiples of 16, or, where they
+// all are so already or cannot be, one step (SizeRule::divisor) away. It keeps within what the
+// manifest gives; where that leaves nothing to change, there is no second.
 [[nodiscard]] std::vector<Symbols> variation_sizes(const Problem& problem);
 
 // Which values of a size symbol kernels must expect besides those that the manifest gives.
 struct SizeRule {
+  std::int64_t least = 0;      // of those that tests and bench sizes give
+  std::int64_t most = 0;       // the same
   std::int64_t divisor = 1;    // multiples of it: a power of two that divides all that are given
   bool powers_of_two = false;  // all that are given are, and no buffer's length depends on it
   bool is_fixed = false;       // the manifest says so

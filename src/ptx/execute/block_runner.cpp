@@ -126,9 +126,10 @@ void BlockRunner::build_registers() {
   const std::size_t bytes = register_stride_ * warp_count;
   registers_.reset(
       static_cast<std::byte*>(::operator new[](bytes, std::align_val_t{kRegisterAlignment})));
-  // What nobody wrote is another value in every run.
-  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
-    const std::uint64_t word = hardware_seed_ == 0 ? 0 : random_bits(hardware_seed_, at);
+  std::memset(registers_.get(), 0, bytes);
+  // As for local memory: what nobody wrote is another value in every run.
+  for (std::size_t at = 0; hardware_seed_ != 0 && at < bytes; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = random_bits(hardware_seed_, at);
     std::memcpy(registers_.get() + at, &word, sizeof(word));
   }
   const std::size_t local_a_warp = code_.local_bytes * kWarpLanes;

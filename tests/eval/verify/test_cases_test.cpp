@@ -97,12 +97,31 @@ TEST(TestCases, VaryAtASizeWithARemainderAndAtOneWithout) {
   EXPECT_EQ(lengths("[{n: 257}, {n: 1}]"), (std::vector<std::int64_t>{257, 272}));
   EXPECT_EQ(lengths("[{n: 256}, {n: 301}]"), (std::vector<std::int64_t>{256, 257}));
   EXPECT_EQ(lengths("[{n: 256}]"), (std::vector<std::int64_t>{256, 512}));
+  // Not beyond what is given.
+  EXPECT_EQ(lengths("[{n: 250}, {n: 17}]\nbench: [{n: 17}]"), (std::vector<std::int64_t>{17, 32}));
+  EXPECT_EQ(lengths("[{n: 250}]\nbench: [{n: 255}]"), (std::vector<std::int64_t>{250, 251}));
+  EXPECT_EQ(lengths("[{n: 250}]\nbench: [{n: 250}]"), (std::vector<std::int64_t>{250}));
   const std::vector<TestCase> cases = planned_cases(scaled(), 1);
   for (const std::int64_t n : {257, 272}) {
     EXPECT_TRUE(std::ranges::any_of(cases, [&](const TestCase& one) {
       return one.distribution == Distribution::not_finite && one.symbols.at("n") == n;
     })) << n;
   }
+}
+
+// The verdict says so: "w = 17, at all sizes".
+TEST(TestCases, NeverVaryALengthThatIsTheSameAtAllSizes) {
+  const Problem problem = problem_of(
+      "sizes: {n: 4096, w: 17}\nargs: {x: {shape: [n]}, f: {shape: [w]}, y: {dir: out, shape: "
+      "[n]}}\n"
+      "launch: {block: 128, grid: \"cdiv(n, bx)\"}\ntests: [{n: 257, w: 17}, {n: 1, w: 17}]\n",
+      {pointer("x", true), pointer("f", true), pointer("y", false), scalar("n"), scalar("w")});
+  for (const TestCase& one : planned_cases(problem, 1))
+    EXPECT_EQ(one.symbols.at("w"), 17);
+  EXPECT_EQ(variation_sizes(problem).size(), 2U);
+  const std::vector<std::string> fixed = fixed_by_manifest(problem);
+  EXPECT_NE(std::ranges::find(fixed, "w = 17, at all sizes"), fixed.end());
+  EXPECT_NE(std::ranges::find(fixed, "sizes are at most n = 4096"), fixed.end());
 }
 
 TEST(TestCases, VaryIntegersThatNobodyGave) {
