@@ -324,15 +324,15 @@ std::vector<Symbols> variation_sizes(const Problem& problem) {
   for (const auto& [name, value] : small) {
     const SizeRule rule = size_rule(problem, name);
     if (!rule.is_length || rule.is_fixed) continue;
-    const auto keep = [&](Symbols& symbols, std::int64_t above, std::int64_t below) {
+    const auto keep = [&rule](std::int64_t& length, std::int64_t above, std::int64_t below) {
       if (above <= rule.most) {
-        symbols[name] = above;
+        length = above;
       } else if (below >= std::max<std::int64_t>(rule.least, 1)) {
-        symbols[name] = below;
+        length = below;
       }
     };
-    keep(whole, (value + kVector - 1) / kVector * kVector, value / kVector * kVector);
-    keep(apart, value + rule.divisor, value - rule.divisor);
+    keep(whole[name], (value + kVector - 1) / kVector * kVector, value / kVector * kVector);
+    keep(apart[name], value + rule.divisor, value - rule.divisor);
   }
   const Symbols& other = whole == small ? apart : whole;
   if (other != small && is_affordable(problem, other)) sizes.push_back(other);
