@@ -35,7 +35,8 @@ struct BufferInit {
     iota,         // the element's index
     constant,     // low, in every distribution
     permutation,  // every index once
-    csr_offsets,  // nondecreasing, from 0 to high: where each row of a sparse matrix begins
+    csr_offsets,  // nondecreasing, from 0 to high: where each row of a sparse matrix begins, one of
+                  // which has at least low entries
     csr_columns,  // 0 to high - 1: sorted in each row, and distinct where there are enough
     file,         // `content`
   };

@@ -56,6 +56,14 @@ struct ResourceUsage {
 // the original has none of: a reason not to reward it.
 inline constexpr const char* kUntakenBranches = "untaken_branches";
 
+// The fact that counts bench sizes at which a few blocks of a correct kernel alone were compared:
+// there was no GPU, and the whole is too long to interpret.
+inline constexpr const char* kSampledBenchSizes = "sampled_bench_sizes";
+
+// The fact that a kernel reads shared memory through volatile: its lanes may rely on lockstep,
+// which no test takes from them.
+inline constexpr const char* kVolatileShared = "volatile_shared";
+
 struct Evaluation {
   Verdict verdict = Verdict::unsupported;
   // Why not correct, in words a person or a language model can act on; of a correct one, behind

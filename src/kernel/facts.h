@@ -114,6 +114,8 @@ inline constexpr FactDescription kFactDescriptions[] = {
     {"caveat_local_memory", "1", "local memory is used"},
     {"caveat_ptx_counts", "1", "work is counted in PTX, not in machine code"},
     {"caveat_unequal_blocks", "1", "blocks differ in their work"},
+    {"volatile_shared", "1", "reads shared memory through volatile, as lanes in lockstep do"},
+    {"sampled_bench_sizes", "1", "bench sizes at which some blocks alone were compared"},
     {"untaken_branches", "1", "branches of its own that no run took, whatever was tried"},
 };
 

@@ -27,6 +27,12 @@ ComparedKernel compared(Session& session, const std::string& name,
   result.assumes = session.problem().constant_contents();
   result.assumes.insert(result.assumes.end(), session.problem().held_fixed.begin(),
                         session.problem().held_fixed.end());
+  if (result.evaluation.facts.contains(kSampledBenchSizes))
+    result.assumes.emplace_back(
+        "at the bench size blocks that were not compared are like the few that were");
+  if (result.evaluation.facts.contains(kVolatileShared))
+    result.assumes.emplace_back(
+        "lanes of a warp run in lockstep, where shared memory is read through volatile");
   return result;
 }
 

@@ -45,6 +45,19 @@ const std::string kLoadOtherWarp = "ld.shared.u32 %r9, [%r5];\n";
 const std::string kLoadNeighbour = "ld.shared.u32 %r9, [%r4];\n";
 const std::string kBarrier = "bar.sync 0;\n";
 
+// However the read is ordered after the write.
+TEST(RaceTest, ReadOnlyLoadsSeeNothingThatTheLaunchWrites) {
+  const std::string other =
+      "xor.b32 %r11, %r1, 32;\nmul.wide.u32 %rd5, %r11, 4;\n"
+      "add.s64 %rd5, %rd1, %rd5;\n";
+  const std::string store = "add.s32 %r10, %r1, 9;\nst.global.u32 [%rd3], %r10;\n";
+  expect_clean(other + store + kBarrier + "ld.global.u32 %r9, [%rd5];\n");
+  expect_race(other + store + kBarrier + "ld.global.nc.u32 %r9, [%rd5];\n",
+              "ld.global.nc is for memory that the launch never writes");
+  expect_race(store + "ld.global.nc.u32 %r9, [%rd3];\n", "never writes");
+  expect_clean(other + "ld.global.nc.u32 %r9, [%rd5];\n" + kBarrier + store);
+}
+
 TEST(RaceTest, BarriersOrderWarps) {
   expect_clean(kStore + kBarrier + kLoadOtherWarp);
   const RunResult race = run_body(".loc 1 7 1\n" + kStore + ".loc 1 9 1\n" + kLoadOtherWarp);

@@ -138,7 +138,7 @@ struct GpuEvaluator::State {
     const ThreadBudget::Share calling = stages.threads().enter();
     if (auto same = stages.verify_bench(here.staged, budget, stop); !same)
       return reject(here.staged.evaluation, std::move(same).error());
-    add_untaken(here.staged.untaken, here.staged.evaluation);
+    say_limits(here.staged);
   }
 
   // The stages on a GPU.
@@ -155,7 +155,7 @@ struct GpuEvaluator::State {
       // Too slow to be looked at there, and yet its verdict counts.
       if (auto done = stages.verify_bench(staged, budget, stop); !done)
         reject(staged.evaluation, std::move(done).error());
-      add_untaken(staged.untaken, staged.evaluation);
+      say_limits(staged);
     }
     judge_by_time(staged.evaluation, deadline, budget.wall_seconds);
   }

@@ -76,7 +76,7 @@ CandidateStages::Findings CandidateStages::verify_and_predict(StagedCandidate& s
   if (!findings.verified) return findings;
   staged.evaluation = std::move(predicted.evaluation);
   staged.predict_seconds = predicted.predict_seconds;
-  add_untaken(staged.untaken, staged.evaluation);
+  say_limits(staged);
   return findings;
 }
 
@@ -105,6 +105,7 @@ StageResult CandidateStages::verify_bench(StagedCandidate& staged, const Evaluat
       verifier_.verify_bench(*staged.prepared, staged.tested, budget.seed, budget.effort, stop);
   if (!compared.correct()) return result_of(compared);
   staged.untaken = compared.untaken;
+  staged.sampled_sizes = compared.sampled_sizes;
   const auto less =
       witness_.missing(problem_, *verifier_.original(), staged.prepared->loaded, stop);
   if (less) return Rejection{Verdict::suspicious, *less};
@@ -121,9 +122,19 @@ StageResult CandidateStages::look_behind_branches(StagedCandidate& staged,
   return {};
 }
 
-void add_untaken(const std::vector<std::string>& untaken, Evaluation& evaluation) {
+void say_limits(StagedCandidate& staged) {
   constexpr std::size_t kMostNamed = 3;
-  if (untaken.empty() || !evaluation.correct()) return;
+  Evaluation& evaluation = staged.evaluation;
+  const std::vector<std::string>& untaken = staged.untaken;
+  if (!evaluation.correct()) return;
+  if (staged.sampled_sizes > 0)
+    evaluation.facts[kSampledBenchSizes] = static_cast<double>(staged.sampled_sizes);
+  const bool reads_volatile =
+      std::ranges::any_of(staged.prepared->compiled.launches, [](const auto& launch) {
+        return launch->ptx.find("ld.volatile.shared") != std::string::npos;
+      });
+  if (reads_volatile) evaluation.facts[kVolatileShared] = 1.0;
+  if (untaken.empty()) return;
   std::string text;
   for (std::size_t i = 0; i < std::min(untaken.size(), kMostNamed); ++i)
     text += (i == 0 ? "" : ", ") + untaken[i];

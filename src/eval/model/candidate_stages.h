@@ -36,6 +36,7 @@ struct StagedCandidate {
   VerificationResult tested;                          // set by verify
   double predict_seconds = 0.0;                       // that predict took
   std::vector<std::string> untaken;                   // set by verify_bench: VerificationResult
+  std::size_t sampled_sizes = 0;                      // likewise
   Evaluation evaluation;                              // as far as it got; correct after predict
 };
 
@@ -71,7 +72,7 @@ class CandidateStages {
   [[nodiscard]] Findings verify_and_predict(StagedCandidate& staged, const EvaluationBudget& budget,
                                             bool bench, const Cancellation& stop);
   // For candidates whose outputs at the bench sizes nobody compares elsewhere.
-  // Sets `untaken`.
+  // Sets `untaken` and `sampled_sizes`.
   [[nodiscard]] StageResult verify_bench(StagedCandidate& staged, const EvaluationBudget& budget,
                                          const Cancellation& stop);
 
@@ -94,8 +95,9 @@ class CandidateStages {
   WorkWitness witness_;
 };
 
-// Says in a correct evaluation which branches no run took.
-void add_untaken(const std::vector<std::string>& untaken, Evaluation& evaluation);
+// Says in the candidate's evaluation, where it is correct, what no run shows: branches that none
+// took, bench sizes at which blocks alone were compared, lanes that may rely on lockstep.
+void say_limits(StagedCandidate& staged);
 
 // What was not finished in time has no other verdict than that.
 void judge_by_time(Evaluation& evaluation, const Deadline& deadline, double wall_seconds);

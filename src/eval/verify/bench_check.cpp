@@ -154,6 +154,7 @@ Verdict BenchCheck::run_whole(const BenchReference::Whole& whole) {
     if (!comparison.equal) return reject(Verdict::wrong_result, comparison.message);
   }
   compared_ = ran_;
+  saw_all_ = true;
   return Verdict::correct;
 }
 

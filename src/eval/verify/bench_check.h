@@ -50,6 +50,8 @@ class BenchCheck {
   [[nodiscard]] Verdict insist(const PathSet& paths);
 
   [[nodiscard]] const std::string& message() const { return message_; }
+  // Whether all that it writes was compared.
+  [[nodiscard]] bool saw_all() const { return saw_all_; }
   // What ran at this size, and what of that was compared with the original.
   [[nodiscard]] const PathSet& ran() const { return ran_; }
   [[nodiscard]] const PathSet& compared() const { return compared_; }
@@ -92,6 +94,7 @@ class BenchCheck {
   std::set<std::uint64_t> done_;  // blocks all of whose writes were compared
   bool by_blocks_ = false;
   bool escalated_ = false;
+  bool saw_all_ = false;
   std::string message_;
   PathSet ran_;
   PathSet compared_;

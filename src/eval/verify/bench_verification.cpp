@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,8 @@ constexpr std::size_t kKeptBenchReferences = 4 * kBenchData;
 constexpr std::size_t kKeptSizes = 48;
 // Warp instructions that a candidate may take at an added size.
 constexpr std::uint64_t kProbeInstructions = 16'000'000;
+// The original may take longer there, some tenths of a second.
+constexpr std::uint64_t kAddedSizeInstructions = 64'000'000;
 // Sizes that are looked at side by side; the first of them often is enough.
 constexpr std::size_t kProbedAtOnce = 4;
 
@@ -100,7 +103,10 @@ std::shared_ptr<BenchVerification::AddedSize> BenchVerification::added_size(cons
   const std::lock_guard lock(mutex_);
   return recall(added_, std::pair(symbols, seed), kKeptSizes, [&] {
     auto added = std::make_shared<AddedSize>(problem_, symbols);
-    added->reference = std::make_unique<Reference>(added->single, original_, settings_, seed);
+    ReferenceSettings settings = settings_;
+    settings.instruction_budget = kAddedSizeInstructions;
+    added->reference =
+        std::make_unique<Reference>(added->single, original_, std::move(settings), seed);
     return added;
   });
 }
@@ -154,6 +160,7 @@ VerificationResult BenchVerification::verify(const LoadedPlan& candidate,
     if (has_equal_data(problem_)) tasks.push_back({b, BenchData::equal});
   }
   std::vector<PathSet> compared(tasks.size());
+  std::set<std::size_t> sampled;
   // Checks do not need each other's results; what they leave open is settled in order.
   const auto run = [&](std::size_t i) {
     Task& task = tasks[i];
@@ -172,6 +179,7 @@ VerificationResult BenchVerification::verify(const LoadedPlan& candidate,
     } else {
       one = settle(request, problem_.bench[tasks[i].bench], *check, covered);
       compared[i] = check->compared();
+      if (!check->saw_all()) sampled.insert(tasks[i].bench);
     }
     result.verdict = one.verdict;
     result.message = std::move(one.message);
@@ -181,6 +189,7 @@ VerificationResult BenchVerification::verify(const LoadedPlan& candidate,
     covered.add(compared[i]);
     return result.correct();
   });
+  result.sampled_sizes = sampled.size();
   if (result.correct()) look_behind_branches(request, covered, true, result);
   result.cancelled = !result.correct() && cancellation.requested();
   return result;
@@ -213,8 +222,10 @@ void BenchVerification::look_behind_branches(const Request& request, PathSet& co
     result.message = one.message + why;
     return false;
   };
-  for (const Symbols& symbols : found.sizes) {
-    const Probe one = probe(request, symbols);
+  std::vector<UntakenBranch> open = found.open;
+  for (const BranchSize& size : found.sizes) {
+    const Probe one = probe(request, size.symbols);
+    if (!one.ran && size.is_telling) open.push_back(size.branch);
     const bool takes_some = one.faulted || wanted.without(one.taken) != wanted;
     if (!one.ran || !takes_some) continue;
     if (!take(examine_at(request, *one.size->reference, CaseChoice::as_given),
@@ -228,7 +239,7 @@ void BenchVerification::look_behind_branches(const Request& request, PathSet& co
       return;
   }
   branches = untaken_branches(request.candidate, covered);
-  for (const UntakenBranch& one : found.open) {
+  for (const UntakenBranch& one : open) {
     if (one.needs_large_size && !knows_bench) continue;
     const bool still = std::ranges::any_of(branches, [&](const UntakenBranch& other) {
       return other.launch == one.launch && other.instruction == one.instruction;

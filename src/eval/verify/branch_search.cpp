@@ -127,10 +127,39 @@ bool tells_something(const UntakenBranch& branch) {
   return branch.real && std::isfinite(*branch.real) && *branch.real != 0.0;
 }
 
+// Not with a constant of floating type: 0 and infinity are guards.
+bool asks_for_equality(const UntakenBranch& branch) {
+  if (branch.real) return false;
+  return branch.comparison.starts_with("setp.eq") || branch.comparison.starts_with("setp.ne");
+}
+
 bool is_known(const UntakenBranch& branch, const KernelNumbers& original) {
   if (branch.integer) return original.compared_integers.contains(*branch.integer);
   return branch.real && original.compared_reals.contains(*branch.real);
 }
+
+// What a comparison of data compares.
+std::string compared(const UntakenBranch& branch) {
+  const std::string type = branch.comparison.substr(branch.comparison.rfind('.') + 1);
+  if (branch.integer) return fmt::format("{} {}", type, *branch.integer);
+  return branch.real ? fmt::format("{} {}", type, *branch.real) : type + " register";
+}
+
+// Definitions of a plan's registers, of each launch when first asked for.
+class PlanDefinitions {
+ public:
+  explicit PlanDefinitions(const LoadedPlan& plan) : plan_(plan) {}
+
+  PredicateSlice slice(const UntakenBranch& branch) {
+    const ptx::Program& program = plan_[branch.launch].program;
+    const auto made = launches_.try_emplace(branch.launch, *program.code().function);
+    return {program, made.first->second, branch.instruction};
+  }
+
+ private:
+  const LoadedPlan& plan_;
+  std::map<std::size_t, ptx::DefinitionTable> launches_;
+};
 
 bool has_inputs(const Problem& problem) {
   return !problem.is_captured && !problem.has_files() && !problem.tests.empty();
@@ -191,7 +220,10 @@ std::vector<double> elements_like(const UntakenBranch& branch) {
 
 KernelNumbers numbers_of(const LoadedPlan& plan) {
   KernelNumbers numbers;
+  PlanDefinitions definitions(plan);
   for (const UntakenBranch& branch : all_comparisons(plan)) {
+    if (definitions.slice(branch).depends_on() == DependsOn::data)
+      numbers.of_data.insert(compared(branch));
     if (branch.integer) numbers.compared_integers.insert(*branch.integer);
     if (branch.real) numbers.compared_reals.insert(*branch.real);
   }
@@ -217,17 +249,19 @@ BranchSearch search_branches(const Problem& problem, const LoadedPlan& candidate
   BranchSearch found;
   if (problem.tests.empty()) return found;
   Searcher searcher(problem, candidate);
+  PlanDefinitions definitions(candidate);
   std::set<double> of_branches;
   for (const UntakenBranch& branch : branches) {
-    PredicateSlice slice(candidate[branch.launch].program, branch.instruction);
+    PredicateSlice slice = definitions.slice(branch);
     const bool telling = tells_something(branch) && !is_known(branch, original);
     if (slice.depends_on() == DependsOn::parameters) {
       Reach reach = searcher.reach(branch, slice);
       if (reach.small) {
-        const bool known = std::ranges::find(found.sizes, *reach.small) != found.sizes.end();
+        const bool known =
+            std::ranges::find(found.sizes, *reach.small, &BranchSize::symbols) != found.sizes.end();
         if (known) continue;
         if (found.sizes.size() < kMostSizes) {
-          found.sizes.push_back(*reach.small);
+          found.sizes.push_back({*reach.small, branch, telling});
           continue;
         }
       }
@@ -238,6 +272,9 @@ BranchSearch search_branches(const Problem& problem, const LoadedPlan& candidate
       // A scalar may decide it.
       if (reach.small || reach.large || !tells_something(branch)) continue;
     }
+    if (slice.depends_on() == DependsOn::data && !tells_something(branch) &&
+        asks_for_equality(branch) && !original.of_data.contains(compared(branch)))
+      found.open.push_back(branch);
     if (slice.depends_on() == DependsOn::threads || !tells_something(branch)) continue;
     if (of_branches.size() < kMostNumbers) {
       for (const double number : elements_like(branch))

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace regraph::verify {
@@ -17,16 +18,26 @@ struct KernelNumbers {
   std::set<std::int64_t> compared_integers;  // by comparisons
   std::set<double> compared_reals;
   std::set<double> all;  // of any instruction; finite, above 1 or below -1
+  // Comparisons of data, by what is compared with what: "f32 0", "s32 register".
+  std::set<std::string> of_data;
 };
 [[nodiscard]] KernelNumbers numbers_of(const LoadedPlan& plan);
 
+// A small size that takes a branch.
+struct BranchSize {
+  Symbols symbols;
+  UntakenBranch branch;
+  bool is_telling = false;  // the branch is open where the size cannot be run
+};
+
 struct BranchSearch {
-  // Small ones that take some of the branches, each for another one.
-  std::vector<Symbols> sizes;
+  // Each for another branch.
+  std::vector<BranchSize> sizes;
   // Inputs and scalars that may: among ordinary values those that the candidate has and the
   // original lacks.
   std::vector<TestCase> cases;
-  // Those that compare with numbers that `original` does not compare with, and that nothing which
+  // Those that compare with numbers that `original` does not compare with (of data: or ask
+  // whether they equal an integer 0 or 1, or each other, as it asks none), and that nothing which
   // is known to take them can be run for: sizes that are too large, or data.
   std::vector<UntakenBranch> open;
 };

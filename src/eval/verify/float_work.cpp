@@ -74,6 +74,8 @@ FloatWork float_work(const LoadedPlan& plan, const ptx::Profile& profile) {
       if (ran.warp_executions == 0) continue;
       if (ran.instruction_class == ptx::InstructionClass::load_global)
         work.loads += ran.thread_executions;
+      work.exchanges |= ran.instruction_class == ptx::InstructionClass::load_shared ||
+                        one.mnemonic.starts_with("shfl");
       work.adds |= ran.instruction_class == ptx::InstructionClass::matrix;
       const std::string_view mnemonic = one.mnemonic;
       const bool floating = mnemonic.find(".f") != std::string_view::npos ||
@@ -84,7 +86,10 @@ FloatWork float_work(const LoadedPlan& plan, const ptx::Profile& profile) {
           name == "add" && adds_to_itself(*launch.program.code().function, in_launch);
       work.adds |= (name == "add" && !doubles) || name == "sub" || name == "fma" || name == "mad" ||
                    name == "red" || name == "atom";
-      work.multiplies |= name == "mul" || name == "div";
+      if (name == "mul" || name == "div" || name == "rcp") {
+        work.multiplies |= name != "rcp";
+        work.products += ran.thread_executions;
+      }
       work.in_double |= ran.instruction_class == ptx::InstructionClass::fp64;
       const bool chooses = name == "setp" || name == "set" || name == "min" || name == "max";
       work.chooses |= chooses;

@@ -15,6 +15,8 @@ namespace regraph::verify {
 struct FloatWork {
   bool adds = false;  // adds, subtracts or multiplies and adds
   bool multiplies = false;
+  bool exchanges = false;        // values between threads, by shuffles or shared memory
+  std::uint64_t products = 0;    // and quotients, by threads; those that are added at once apart
   bool chooses = false;          // compares, or takes a minimum or maximum
   bool chooses_between = false;  // of values of which none is a constant
   bool in_double = false;        // computes in fp64

@@ -117,6 +117,15 @@ double below_any_bound(ScalarType type, int exponent, Draw& draw) {
   constexpr int kExponentOfHalf = 10;
   return -std::ldexp(1.0 + draw.unit(), is_roomy(type) ? exponent : kExponentOfHalf);
 }
+double near_the_largest(ScalarType type, Draw& draw) {
+  constexpr double kLeastExponent = 100.0;
+  constexpr double kLeastOfHalf = 8.0;
+  const double least = is_roomy(type) ? kLeastExponent : kLeastOfHalf;
+  const double most = is_roomy(type) ? 127.0 : 15.0;
+  const double value =
+      std::ldexp(1.0 + 0.99 * draw.unit(), static_cast<int>(draw.integer(least, most)));
+  return draw.bits() % 2 == 0 ? value : -value;
+}
 constexpr int kFarBelow = 40;
 constexpr int kLowest = 110;
 
@@ -147,6 +156,8 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
     case Distribution::magnitudes:
       return of_any_magnitude(argument.type, draw);
     case Distribution::denormals:
+      return denormal(format_of(argument.type), draw);
+    case Distribution::denormals_and_large:
       return denormal_or_large(format_of(argument.type), argument.type, draw);
     case Distribution::signed_zeros:
       return zero_or_small(format_of(argument.type), draw);
@@ -160,6 +171,8 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
       return below_any_bound(argument.type, kFarBelow, draw);
     case Distribution::lowest:
       return below_any_bound(argument.type, kLowest, draw);
+    case Distribution::largest:
+      return near_the_largest(argument.type, draw);
     case Distribution::below_exponent:
       return -105.0 * std::exp2(3.0 * draw.unit());
     case Distribution::ascending:
@@ -204,6 +217,8 @@ std::string_view name(Distribution distribution) {
       return "values of all magnitudes";
     case Distribution::near_zero:
       return "values near zero";
+    case Distribution::largest:
+      return "the largest values";
     case Distribution::below_exponent:
       return "values whose exponential is 0";
     case Distribution::far_below:
@@ -214,6 +229,8 @@ std::string_view name(Distribution distribution) {
       return "ascending values";
     case Distribution::denormals:
       return "denormal values";
+    case Distribution::denormals_and_large:
+      return "denormal and large values";
     case Distribution::signed_zeros:
       return "signed zeros and denormals";
     case Distribution::infinite:
@@ -303,9 +320,11 @@ bool is_extreme(Distribution distribution) {
     case Distribution::magnitudes:
     case Distribution::near_zero:
     case Distribution::below_exponent:
+    case Distribution::largest:
     case Distribution::far_below:
     case Distribution::lowest:
     case Distribution::denormals:
+    case Distribution::denormals_and_large:
     case Distribution::signed_zeros:
     case Distribution::infinite:
     case Distribution::not_finite:

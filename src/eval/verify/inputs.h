@@ -22,20 +22,22 @@ enum class Distribution : std::uint8_t {
   perturbed,       // these, or the user's files, their floating-point numbers scaled and exchanged
   exchanged,       // the same, and some integers those of other elements: often no valid input
   // Beyond what the manifest says, where the original has a result (test_cases.h):
-  near_ties,          // long equal runs, and values that differ in their last bits
-  magnitudes,         // 2^-20 to 2^24 (half precision: 2^-6 to 2^6), powers of two among them
-  near_zero,          // N(0,1) times 2^-24
-  far_below,          // -2^40 to -2^41 (half precision: -2^10 to -2^11): below any lower bound
-  lowest,             // -2^110 to -2^111 (half precision: as far_below)
-  below_exponent,     // -105 to -840, where the exponential of fp32 is 0
-  ascending,          // a ramp, from -32 on
-  denormals,          // too small for a normal number, large ones among them
-  signed_zeros,       // zeros of both signs, denormals, ordinary values
-  infinite,           // a few infinities among ordinary values
-  not_finite,         // the same with NaN
-  negative_integers,  // integers -16..15, unsigned ones 0..255
-  extreme_integers,   // the least, the largest, powers of two, random bits
-  equal_integers,     // all the same
+  near_ties,            // long equal runs, and values that differ in their last bits
+  magnitudes,           // 2^-20 to 2^24 (half precision: 2^-6 to 2^6), powers of two among them
+  near_zero,            // N(0,1) times 2^-24
+  far_below,            // -2^40 to -2^41 (half precision: -2^10 to -2^11): below any lower bound
+  lowest,               // -2^110 to -2^111 (half precision: as far_below)
+  largest,              // 2^100 to 2^128 of both signs (half precision: 2^8 to 2^16)
+  below_exponent,       // -105 to -840, where the exponential of fp32 is 0
+  ascending,            // a ramp, from -32 on
+  denormals,            // too small for a normal number
+  denormals_and_large,  // these, and one of four 2^40 to 2^51 (half precision: 2^4 to 2^7)
+  signed_zeros,         // zeros of both signs, denormals, ordinary values
+  infinite,             // a few infinities among ordinary values
+  not_finite,           // the same with NaN
+  negative_integers,    // integers -16..15, unsigned ones 0..255
+  extreme_integers,     // the least, the largest, powers of two, random bits
+  equal_integers,       // all the same
 };
 
 // Returns words for messages, e.g. "N(0,1)".

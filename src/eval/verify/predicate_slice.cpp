@@ -1,7 +1,6 @@
 #include "eval/verify/predicate_slice.h"
 
 #include "ptx/decode/code.h"
-#include "ptx/decode/def_use.h"
 #include "ptx/decode/opcode.h"
 
 #include <algorithm>
@@ -256,20 +255,16 @@ class Step {
 
 }  // namespace
 
-PredicateSlice::PredicateSlice(const ptx::Program& program, std::size_t instruction)
+PredicateSlice::PredicateSlice(const ptx::Program& program, const ptx::DefinitionTable& definitions,
+                               std::size_t instruction)
     : program_(program) {
-  collect(instruction);
+  collect(definitions, instruction);
 }
 
 // Registers that are set at several places make a loop, or a choice that a branch made: threads may
 // differ in it.
-void PredicateSlice::collect(std::size_t instruction) {
+void PredicateSlice::collect(const ptx::DefinitionTable& definitions, std::size_t instruction) {
   const ptx::Function& function = *program_.code().function;
-  std::map<std::uint32_t, std::vector<std::size_t>> definitions;
-  for (std::size_t i = 0; i < function.instructions.size(); ++i) {
-    for (const std::uint32_t one : ptx::effect_of(function, function.instructions[i]).defines)
-      definitions[one].push_back(i);
-  }
   std::set<std::size_t> seen = {instruction};
   std::vector<std::size_t> left = {instruction};
   while (!left.empty()) {
@@ -277,7 +272,7 @@ void PredicateSlice::collect(std::size_t instruction) {
     left.pop_back();
     order_.push_back(at);
     const ptx::Instruction& one = function.instructions[at];
-    const ptx::InstructionEffect effect = ptx::effect_of(function, one);
+    const ptx::InstructionEffect& effect = definitions.effect(at);
     const std::string_view name = ptx::Opcode(one.mnemonic).name();
     const bool reads_parameter = effect.role == ptx::InstructionRole::load && !effect.global &&
                                  !effect.block_local && ptx::Opcode(one.mnemonic).has("param");
@@ -293,7 +288,7 @@ void PredicateSlice::collect(std::size_t instruction) {
         depends_on_ = std::max(depends_on_, DependsOn::threads);
     }
     for (const std::uint32_t used : effect.uses) {
-      const std::vector<std::size_t>& sets = definitions[used];
+      const std::vector<std::size_t>& sets = definitions.definitions(used);
       if (sets.size() != 1) depends_on_ = std::max(depends_on_, DependsOn::threads);
       for (const std::size_t set : sets)
         if (seen.insert(set).second) left.push_back(set);

@@ -2,6 +2,7 @@
 // where sizes and scalars alone decide it.
 #pragma once
 
+#include "ptx/decode/def_use.h"
 #include "ptx/interpreter.h"
 
 #include <cstddef>
@@ -23,8 +24,10 @@ enum class DependsOn : std::uint8_t {
 // Not thread-safe.
 class PredicateSlice {
  public:
-  // Of the result of an instruction of the program's kernel, which must outlive the slice.
-  PredicateSlice(const ptx::Program& program, std::size_t instruction);
+  // Of the result of an instruction of the program's kernel, whose definitions are given. The
+  // program must outlive the slice.
+  PredicateSlice(const ptx::Program& program, const ptx::DefinitionTable& definitions,
+                 std::size_t instruction);
 
   [[nodiscard]] DependsOn depends_on() const { return depends_on_; }
 
@@ -34,7 +37,7 @@ class PredicateSlice {
                                           const Dim3& block);
 
  private:
-  void collect(std::size_t instruction);
+  void collect(const ptx::DefinitionTable& definitions, std::size_t instruction);
 
   const ptx::Program& program_;
   DependsOn depends_on_ = DependsOn::parameters;

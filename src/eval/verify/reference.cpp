@@ -21,15 +21,14 @@ namespace {
 
 // Inputs beyond this are generated again for every run instead of being kept.
 constexpr std::size_t kKeptInputBytes = std::size_t{256} << 20;
-// The original gets this many warp instructions before it counts as endless: minutes of
-// interpreting.
-constexpr std::uint64_t kOriginalBudget = std::uint64_t{1} << 34;
 // The same for inputs that its program never gave it: exchanged indices may make loops endless.
 constexpr std::uint64_t kOptionalBudget = std::uint64_t{1} << 26;
 
 // Races are looked for where the original takes at most this many warp instructions, which then
 // cost about 0.2 microseconds each instead of 0.006: a twentieth of a second in all.
 constexpr std::uint64_t kRaceCheckedInstructions = std::uint64_t{1} << 18;
+// And where the first case, the smallest as a rule, takes that many: nobody goes unchecked then.
+constexpr std::uint64_t kRaceCheckedOfFirst = std::uint64_t{1} << 21;
 // On other values than integers, too, where it takes so much less.
 constexpr std::uint64_t kSecondRaceCheck = 16;
 
@@ -41,6 +40,8 @@ std::string describe(const ptx::Fault& fault) {
 
 // Values that an output element may come from, so that it counts as made of them alone.
 constexpr std::uint64_t kFewLoads = 8;
+// Of which large ones (inputs.cpp) have a product.
+constexpr std::uint64_t kFewProducts = 2;
 // And how many elements one value may be part of.
 constexpr std::uint64_t kFewResults = 4;
 
@@ -98,6 +99,20 @@ std::string Case::text() const {
   std::string text = fmt::format("{}, {}", symbols_text(plan.symbols), name(plan.distribution));
   if (!plan.variation.empty()) text += ", " + plan.variation;
   return text;
+}
+
+const std::string* Case::first_ill_conditioned() const {
+  const auto found =
+      std::ranges::find_if(ill_conditioned, [](const std::string& one) { return !one.empty(); });
+  return found == ill_conditioned.end() ? nullptr : &*found;
+}
+
+bool Case::compares_some() const {
+  for (std::size_t i = 0; i < problem->arguments.size(); ++i)
+    if (problem->arguments[i].is_output() &&
+        (i >= ill_conditioned.size() || ill_conditioned[i].empty()))
+      return true;
+  return false;
 }
 
 Reference::Reference(const Problem& problem, const LoadedPlan& original, ReferenceSettings settings,
@@ -195,8 +210,8 @@ const ExactOutput* Reference::exact_output(const Case& one, std::size_t argument
     const auto shadow = settings_.double_shadow(cancellation);
     if (shadow) {
       auto exact = exact_outputs(*shadow, *one.problem, one.symbols(), *inputs(one), one.expected,
-                                 one.untouched, one.arithmetic.reduction_length, kOriginalBudget,
-                                 cancellation);
+                                 one.untouched, one.arithmetic.reduction_length,
+                                 settings_.instruction_budget, cancellation);
       if (!exact.ok()) return nullptr;
       slot.exact = std::move(*exact);
     }
@@ -232,8 +247,9 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     RunSettings settings;
     settings.poison_seed = poison_seed(one, 0);
     settings.invert_poison = inverted;
-    settings.instruction_budget =
-        one.plan.must_run && !one.plan.may_drop_size ? kOriginalBudget : kOptionalBudget;
+    settings.instruction_budget = one.plan.must_run && !one.plan.may_drop_size
+                                      ? settings_.instruction_budget
+                                      : kOptionalBudget;
     settings.threads = settings_.threads;
     settings.reverse_order = reversed;
     Result<KernelRun> result =
@@ -264,7 +280,8 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
   // Races depend on sizes more than on values.
   const bool once_more = one.distribution() == Distribution::manifest && !one.plan.is_beyond &&
                          one.warp_instructions <= kRaceCheckedInstructions / kSecondRaceCheck;
-  if ((one.plan.is_first || once_more) && one.warp_instructions <= kRaceCheckedInstructions) {
+  const std::uint64_t most = one.index == 0 ? kRaceCheckedOfFirst : kRaceCheckedInstructions;
+  if ((one.plan.is_first || once_more) && one.warp_instructions <= most) {
     if (const Status status = look_for_races(one, inputs, cancellation); !status.ok()) {
       return status.error();
     }
@@ -301,13 +318,15 @@ Status Reference::look_at_computation(const KernelRun& run, std::uint64_t writte
   const auto leave_out = [](const char* why) { return fail(ErrorCode::invalid_argument, why); };
   const bool of_numbers_alone =
       distribution == Distribution::not_finite || distribution == Distribution::infinite;
-  const bool small =
-      distribution == Distribution::denormals || distribution == Distribution::signed_zeros;
+  const bool small = distribution == Distribution::denormals ||
+                     distribution == Distribution::denormals_and_large ||
+                     distribution == Distribution::signed_zeros;
+  const bool largest = distribution == Distribution::largest;
   const bool single = std::ranges::any_of(one.problem->arguments, [](const Argument& argument) {
     return argument.is_output() && judged_type(argument) != ScalarType::f64;
   });
-  if ((small || of_numbers_alone || distribution == Distribution::lowest) && work.in_double &&
-      single) {
+  if ((small || of_numbers_alone || largest || distribution == Distribution::lowest) &&
+      work.in_double && single) {
     return leave_out("the original computes in double precision what need not be");
   }
   if (of_numbers_alone) {
@@ -320,18 +339,27 @@ Status Reference::look_at_computation(const KernelRun& run, std::uint64_t writte
   }
   if (distribution == Distribution::lowest && (work.adds || work.multiplies))
     return leave_out("the original computes with its inputs, and results would not be finite");
+  if (largest && (work.adds || work.products > written || one.arithmetic.special_functions)) {
+    return leave_out("an order decides what overflows");
+  }
   const bool large =
       distribution == Distribution::magnitudes || distribution == Distribution::far_below;
   if (large && one.arithmetic.special_functions && work.adds)
     return leave_out("exponentials of such numbers overflow on the way, where the order decides");
-  if ((work.adds || work.multiplies) && is_near_overflow(*one.problem, run.after, one.untouched))
+  const bool many_products =
+      work.products > kFewProducts * written || (work.multiplies && work.exchanges);
+  if (distribution == Distribution::denormals_and_large && many_products)
+    return leave_out("the original multiplies many values, and an order decides what overflows");
+  if (!largest && (work.adds || work.multiplies) &&
+      is_near_overflow(*one.problem, run.after, one.untouched))
     return leave_out("results come near the end of their type, where the order decides");
   if (distribution == Distribution::signed_zeros && work.adds)
     return leave_out("the original adds, and the sign of a zero depends on the order");
   one.by_element = !work.adds;
   one.zero_signs = distribution == Distribution::signed_zeros && !work.chooses;
   for (const Argument& argument : one.problem->arguments) {
-    if (!small || !argument.is_output() || !is_floating(judged_type(argument))) continue;
+    if (!(small || largest) || !argument.is_output() || !is_floating(judged_type(argument)))
+      continue;
     one.slack = std::max(one.slack, (one.arithmetic.reduction_length + 1.0) *
                                         smallest_denormal(judged_type(argument)));
   }
@@ -410,7 +438,7 @@ Status Reference::look_for_races(Case& one, const Buffers& inputs,
                                  const Cancellation& cancellation) const {
   RunSettings settings;
   settings.poison_seed = poison_seed(one, 0);
-  settings.instruction_budget = kOriginalBudget;
+  settings.instruction_budget = settings_.instruction_budget;
   settings.detect_races = true;
   const Result<KernelRun> run =
       run_kernel(*one.problem, original_, one.symbols(), inputs, settings, cancellation);
@@ -475,11 +503,14 @@ Buffers Reference::moved_inputs(const Case& one) {
 
 // Where inputs nobody promised make results that rounding decides, nothing can be compared.
 Status Reference::look_at_conditioning(Case& one, const Cancellation& cancellation) {
-  // Numbers of some hundreds are no more sensitive than those of the usual cases, which are not
-  // moved either.
-  if (one.plan.is_beyond && one.distribution() != Distribution::below_exponent) {
+  one.ill_conditioned.assign(one.problem->arguments.size(), {});
+  // Of integers results are exact, and numbers of some hundreds are no more sensitive than those of
+  // the usual cases, which are not moved either.
+  const bool as_usual = one.distribution() == Distribution::small_integers ||
+                        one.distribution() == Distribution::below_exponent;
+  if (one.plan.is_beyond && !as_usual) {
     Status moved = compare_conditioning(one, original_, moved_inputs(one), true, cancellation);
-    if (!moved.ok() || !one.ill_conditioned.empty()) return moved;
+    if (!moved.ok() || !one.compares_some()) return moved;
   }
   const auto plan = settings_.uncontracted ? settings_.uncontracted(cancellation) : nullptr;
   if (plan == nullptr) return {};
@@ -487,53 +518,60 @@ Status Reference::look_at_conditioning(Case& one, const Cancellation& cancellati
 }
 
 Status Reference::compare_conditioning(Case& one, const LoadedPlan& plan, const Buffers& inputs,
-                                       bool floats_alone, const Cancellation& cancellation) {
+                                       bool moved, const Cancellation& cancellation) {
   RunSettings settings;
   settings.poison_seed = poison_seed(one, 0);
-  settings.instruction_budget = kOriginalBudget;
+  settings.instruction_budget = settings_.instruction_budget;
   settings.threads = settings_.threads;
   const Result<KernelRun> run =
       run_kernel(*one.problem, plan, one.symbols(), inputs, settings, cancellation);
   if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
   if (!run.ok() || run->fault.kind != ptx::FaultKind::none) return {};
-  for (std::size_t i = 0; i < one.problem->arguments.size(); ++i) {
-    const Argument& argument = one.problem->arguments[i];
-    if (!argument.is_output() || run->after[i] == one.expected[i] ||
-        one.problem->check.allows_races(argument.name) ||
-        (floats_alone && !is_floating(judged_type(argument)))) {
-      continue;
+  const auto look_at = [&](bool floating) {
+    for (std::size_t i = 0; i < one.problem->arguments.size(); ++i) {
+      const Argument& argument = one.problem->arguments[i];
+      if (argument.is_output() && is_floating(judged_type(argument)) == floating &&
+          one.ill_conditioned[i].empty())
+        one.ill_conditioned[i] = conditioning_of(one, *run, i, cancellation);
     }
-    const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(run->after[i].size())};
-    const auto differs = [&](const std::vector<std::byte>& expected, double tau) {
-      const BufferComparison comparison = compare({argument,
-                                                   flat,
-                                                   expected,
-                                                   run->after[i],
-                                                   run->before[i],
-                                                   one.untouched[i],
-                                                   {},
-                                                   one.problem->has_given_data(one.symbols()),
-                                                   one.by_element,
-                                                   one.zero_signs,
-                                                   one.slack},
-                                                  tau, one.exact[i]);
-      return comparison.equal ? std::string() : comparison.message;
-    };
-    const double tau =
-        tolerance(judged_type(argument), one.arithmetic, one.problem->check, one.problem->assume);
-    std::string difference = differs(one.expected[i], tau);
-    // Double precision is asked where the table alone would refuse: that takes longer.
-    if (!difference.empty()) {
-      const Yardstick closer = yardstick(one, i, run->after[i], cancellation);
-      difference = differs(*closer.expected, closer.tau);
-    }
-    if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
-    if (!difference.empty()) {
-      one.ill_conditioned = std::move(difference);
-      return {};
-    }
-  }
+  };
+  look_at(true);
+  if (!moved || one.first_ill_conditioned() != nullptr) look_at(false);
+  if (cancellation.requested()) return fail(ErrorCode::cancelled, "cancelled");
   return {};
+}
+
+std::string Reference::conditioning_of(const Case& one, const KernelRun& run, std::size_t output,
+                                       const Cancellation& cancellation) {
+  const Argument& argument = one.problem->arguments[output];
+  if (run.after[output] == one.expected[output] || one.problem->check.allows_races(argument.name)) {
+    return {};
+  }
+  const std::vector<std::int64_t> flat = {static_cast<std::int64_t>(run.after[output].size())};
+  const auto differs = [&](const std::vector<std::byte>& expected, double tau) {
+    const BufferComparison comparison = compare({argument,
+                                                 flat,
+                                                 expected,
+                                                 run.after[output],
+                                                 run.before[output],
+                                                 one.untouched[output],
+                                                 {},
+                                                 one.problem->has_given_data(one.symbols()),
+                                                 one.by_element,
+                                                 one.zero_signs,
+                                                 one.slack},
+                                                tau, one.exact[output]);
+    return comparison.equal ? std::string() : comparison.message;
+  };
+  const double tau =
+      tolerance(judged_type(argument), one.arithmetic, one.problem->check, one.problem->assume);
+  std::string difference = differs(one.expected[output], tau);
+  // Double precision is asked where the table alone would refuse: that takes longer.
+  if (!difference.empty()) {
+    const Yardstick closer = yardstick(one, output, run.after[output], cancellation);
+    difference = differs(*closer.expected, closer.tau);
+  }
+  return difference;
 }
 
 }  // namespace regraph::verify

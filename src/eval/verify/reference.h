@@ -40,9 +40,10 @@ struct Case {
   bool checks_uninitialised_reads = false;
   std::string race;                // of the original, in words; empty: none was found
   std::string uninitialised_read;  // likewise
-  // How far the original's result is off when products are rounded before they are added, where
-  // that is more than a candidate may be: nothing is compared then. Empty: as it should be.
-  std::string ill_conditioned;
+  // Per argument: how far the original's result is off when products are rounded before they are
+  // added, or inputs by a bit others, where that is more than a candidate may be: it is not
+  // compared then. Empty: as it should be.
+  std::vector<std::string> ill_conditioned;
   // Why there is no result of the original: nobody asked for one with these inputs. Candidates are
   // not run. Empty: there is.
   std::string left_out;
@@ -50,6 +51,10 @@ struct Case {
   bool zero_signs = false;  // those of zeros count: it does not choose between values either
   double slack = 0.0;       // an error this small counts for nothing: rounding of denormal numbers
 
+  // The first of the above; null: none.
+  [[nodiscard]] const std::string* first_ill_conditioned() const;
+  // Whether an output is left that is compared.
+  [[nodiscard]] bool compares_some() const;
   [[nodiscard]] const Symbols& symbols() const { return plan.symbols; }
   [[nodiscard]] Distribution distribution() const { return plan.distribution; }
   // "{K: 45, M: 70, N: 50}, N(0,1)".
@@ -71,6 +76,9 @@ struct ReferenceSettings {
   std::function<std::shared_ptr<const DoubleShadow>(const Cancellation&)> double_shadow;
   // The original without contraction, likewise.
   std::function<std::shared_ptr<const LoadedPlan>(const Cancellation&)> uncontracted;
+  // The original's, in warp instructions, where it must have a result; beyond it it counts as
+  // endless. Minutes of interpreting.
+  std::uint64_t instruction_budget = std::uint64_t{1} << 34;
 };
 
 class Reference {
@@ -156,10 +164,15 @@ class Reference {
                                       const Cancellation& cancellation) const;
   [[nodiscard]] Status look_at_conditioning(Case& one, const Cancellation& cancellation);
   [[nodiscard]] Buffers moved_inputs(const Case& one);
-  // Says in `ill_conditioned` how the plan's result on these inputs is off, where it is.
+  // Says in `ill_conditioned` how the plan's result on these inputs is off, where it is. Where they
+  // are `moved` a result of integers may be another, unless floating-point ones are off, too: then
+  // rounding decides both.
   [[nodiscard]] Status compare_conditioning(Case& one, const LoadedPlan& plan,
-                                            const Buffers& inputs, bool floats_alone,
+                                            const Buffers& inputs, bool moved,
                                             const Cancellation& cancellation);
+  // The same of one output; empty: as it should be.
+  [[nodiscard]] std::string conditioning_of(const Case& one, const KernelRun& run,
+                                            std::size_t output, const Cancellation& cancellation);
   [[nodiscard]] Buffers generate(const Case& one) const;
 
   const Problem& problem_;

@@ -20,6 +20,9 @@ namespace {
 // A size that is drawn is no larger, whatever the bench sizes are.
 constexpr double kLargestDrawn = 8192.0;
 
+// Nor is one that has all bits set.
+constexpr std::int64_t kLongest = 16383;
+
 std::uint64_t hash_of(const std::string& name) {
   std::uint64_t hash = 0;
   for (const char one : name)
@@ -50,6 +53,28 @@ std::vector<double> other_values(ScalarType type, double value) {
   return {values.begin(), values.end()};
 }
 
+// Above 1, as they stand in the text; few of them.
+std::vector<double> integers_of(const std::string& source) {
+  constexpr std::size_t kMost = 32;
+  constexpr std::size_t kMostDigits = 10;
+  const auto is_digit = [](char one) { return one >= '0' && one <= '9'; };
+  const auto is_part = [&](char one) {
+    return is_digit(one) || one == '_' || one == '.' || (one >= 'a' && one <= 'z') ||
+           (one >= 'A' && one <= 'Z');
+  };
+  std::set<double> found;
+  for (std::size_t i = 0; i < source.size() && found.size() < kMost; ++i) {
+    if (!is_part(source[i])) continue;
+    const std::size_t begin = i;
+    while (i < source.size() && is_part(source[i]))
+      ++i;
+    const std::string word = source.substr(begin, i - begin);
+    if (word.size() > kMostDigits || !std::ranges::all_of(word, is_digit)) continue;
+    if (const double value = std::stod(word); value > 1.0) found.insert(value);
+  }
+  return {found.begin(), found.end()};
+}
+
 std::vector<const Symbols*> tests_by_volume(const Problem& problem) {
   std::vector<const Symbols*> sizes;
   for (const Symbols& symbols : problem.tests)
@@ -76,8 +101,10 @@ class Planner {
     vary_floats();
     vary_integers();
     equate_integers();
-    meet_scalars();
+    meet_numbers();
+    fill_one_row();
     draw_sizes();
+    lengthen();
     if (!problem_.assume.noalias) overlap();
     return std::move(cases_);
   }
@@ -168,6 +195,24 @@ class Planner {
     }
   }
 
+  // Each length by itself as long as can be run often, every bit of it set: whatever a kernel asks
+  // of some bits alone holds somewhere.
+  void lengthen() {
+    for (const auto& [name, usual] : small_) {
+      const SizeRule rule = size_rule(problem_, name);
+      if (!rule.is_length || rule.is_fixed) continue;
+      Symbols symbols = small_;
+      for (std::int64_t bits = kLongest; bits > usual; bits /= 2) {
+        const std::int64_t length = bits / rule.divisor * rule.divisor;
+        if (length > rule.most || length <= usual) continue;
+        symbols[name] = length;
+        if (!is_affordable(problem_, symbols)) continue;
+        add(Distribution::small_integers).symbols = symbols;
+        break;
+      }
+    }
+  }
+
   void vary_floats() {
     const bool any = std::ranges::any_of(problem_.arguments, [](const Argument& argument) {
       return argument.is_input() && has_floats(argument) &&
@@ -178,12 +223,13 @@ class Planner {
       const auto add_here = [&](Distribution one) { add(one).symbols = symbols; };
       for (const Distribution one :
            {Distribution::near_ties, Distribution::magnitudes, Distribution::near_zero,
-            Distribution::far_below, Distribution::lowest, Distribution::below_exponent,
-            Distribution::ascending})
+            Distribution::far_below, Distribution::lowest, Distribution::largest,
+            Distribution::below_exponent, Distribution::ascending})
         add_here(one);
       if (problem_.assume.finite || problem_.assume.fast_math) continue;
-      for (const Distribution one : {Distribution::denormals, Distribution::signed_zeros,
-                                     Distribution::infinite, Distribution::not_finite})
+      for (const Distribution one :
+           {Distribution::denormals, Distribution::denormals_and_large, Distribution::signed_zeros,
+            Distribution::infinite, Distribution::not_finite})
         add_here(one);
     }
   }
@@ -209,9 +255,26 @@ class Planner {
     }
   }
 
-  // What is compared with scalars: these, and what equals them in its lowest bits alone.
-  void meet_scalars() {
-    std::vector<double> values;
+  // Of a sparse matrix: nearly all entries at the largest test size.
+  void fill_one_row() {
+    for (std::size_t i = 0; i < problem_.arguments.size(); ++i) {
+      const Argument& offsets = problem_.arguments[i];
+      if (!offsets.is_input() || offsets.init.kind != BufferInit::Kind::csr_offsets) continue;
+      const Result<BufferInit> init = offsets.init.at(*sizes_.back());
+      if (!init.ok()) continue;
+      auto varied = std::make_shared<Problem>(problem_);
+      varied->arguments[i].init.low = std::floor(0.9 * init->high);
+      TestCase& one = add(Distribution::manifest);
+      one.symbols = *sizes_.back();
+      one.varied = std::move(varied);
+      one.variation = fmt::format("one row of '{}' has nearly all", offsets.name);
+    }
+  }
+
+  // What is compared with scalars: these, and what equals them in its lowest bits alone. And what
+  // is divided by numbers of the source: their multiples.
+  void meet_numbers() {
+    std::vector<double> values = integers_of(problem_.source);
     for (const Argument& argument : problem_.arguments) {
       if (argument.is_pointer || !argument.value || is_floating(argument.type)) continue;
       const Result<double> value = argument.value->at(small_);
@@ -222,7 +285,7 @@ class Planner {
     if (values.empty() || std::ranges::none_of(problem_.arguments, has_guessed_integers)) return;
     TestCase& one = add(Distribution::manifest);
     one.sprinkled = std::move(values);
-    one.variation = "with values of scalars";
+    one.variation = "with values of scalars and numbers of the source";
   }
 
   // Counters of what comes often overflow first.
@@ -402,7 +465,7 @@ std::vector<std::string> fixed_by_manifest(const Problem& problem) {
           fmt::format("{}{} = {}", largest.empty() ? "" : ", ", name, std::max(value, rule.most));
     }
   }
-  if (!largest.empty()) fixed.push_back("sizes are at most " + largest);
+  if (!largest.empty()) fixed.push_back("sizes are at least 1 and at most " + largest);
   for (const Argument& argument : problem.arguments) {
     if (!argument.is_pointer && argument.record_bytes > 0)
       fixed.push_back(fmt::format("'{}' is the structure that is given", argument.name));

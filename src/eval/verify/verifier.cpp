@@ -96,8 +96,8 @@ Result<std::vector<std::string>> ill_conditioned_inputs(const std::vector<const 
   std::map<Distribution, std::vector<const Case*>> left_out;
   std::map<Symbols, bool> compared;
   for (const Case* one : cases) {
-    compared[one->symbols()] |= one->ill_conditioned.empty();
-    if (!one->ill_conditioned.empty()) left_out[one->distribution()].push_back(one);
+    compared[one->symbols()] |= one->compares_some();
+    if (one->first_ill_conditioned() != nullptr) left_out[one->distribution()].push_back(one);
   }
   for (const auto& [symbols, any] : compared) {
     if (any) continue;
@@ -115,7 +115,7 @@ Result<std::vector<std::string>> ill_conditioned_inputs(const std::vector<const 
         "{} inputs are left out at {} of {} test sizes: the original is ill-conditioned there, its "
         "result changes when products are rounded before they are added ({}: {})",
         name(distribution), ill.size(), compared.size(), symbols_text(ill.front()->symbols()),
-        ill.front()->ill_conditioned));
+        *ill.front()->first_ill_conditioned()));
   }
   return warnings;
 }
@@ -369,21 +369,25 @@ std::vector<std::string> Verifier::held_fixed(std::uint64_t seed,
   std::map<std::string, std::pair<bool, std::string>>
       varied;               // by argument: any case; else why not
   std::string only_finite;  // why
+  std::string no_overflow;  // why
   for (std::size_t i = 0; reference.ok() && i < (*reference)->case_count(); ++i) {
     const TestCase& planned = (*reference)->planned(i);
     const bool special = planned.distribution == Distribution::not_finite;
-    if (planned.varies.empty() && !special) continue;
+    const bool largest = planned.distribution == Distribution::largest;
+    if (planned.varies.empty() && !special && !largest) continue;
     const Result<const Case*> one = (*reference)->at(i, cancellation);
     if (!one.ok()) return fixed;
     if (special && !(*one)->left_out.empty()) only_finite = (*one)->left_out;
+    if (largest && !(*one)->left_out.empty()) no_overflow = (*one)->left_out;
     if (planned.varies.empty()) continue;
     auto& [any, why] = varied[planned.varies];
-    any = any || ((*one)->left_out.empty() && (*one)->ill_conditioned.empty());
+    any = any || ((*one)->left_out.empty() && (*one)->compares_some());
     if (why.empty())
       why = (*one)->left_out.empty() ? "the original is ill-conditioned with others"
                                      : (*one)->left_out;
   }
   if (!only_finite.empty()) fixed.push_back("inputs are finite (" + only_finite + ")");
+  if (!no_overflow.empty()) fixed.push_back("results are far from overflow (" + no_overflow + ")");
   for (const Argument& argument : state_->problem.arguments) {
     const auto found = varied.find(argument.name);
     if (found == varied.end() || found->second.first) continue;

@@ -36,6 +36,8 @@ struct VerificationResult {
   // Of verify_bench and look_behind_branches: branches that no run took which was compared,
   // whatever was tried; the original has none like them.
   std::vector<std::string> untaken;
+  // Of verify_bench: bench sizes at which a few blocks alone were compared.
+  std::size_t sampled_sizes = 0;
   verify::PathSet paths;  // what ran in runs that were compared; interpreter only, for verify_bench
   [[nodiscard]] bool correct() const { return verdict == Verdict::correct; }
 };

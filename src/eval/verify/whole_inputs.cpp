@@ -34,9 +34,17 @@ std::uint64_t row_weight(std::uint64_t bits) {
   return kind == kEmptyRows ? kLongRow : 1 + bits / kRowKinds % kUsualRow;
 }
 
-// rows + 1 offsets from 0 to `entries`.
+// rows + 1 offsets from 0 to `entries`, of which one row has at least `of_one`.
 std::vector<std::uint64_t> draw_offsets(std::size_t count, std::uint64_t entries,
-                                        std::uint64_t seed, std::size_t stream) {
+                                        std::uint64_t of_one, std::uint64_t seed,
+                                        std::size_t stream) {
+  if (of_one > 0 && of_one <= entries && count > 1) {
+    std::vector<std::uint64_t> offsets = draw_offsets(count, entries - of_one, 0, seed, stream);
+    const std::size_t row = random_bits(seed, stream, count) % (count - 1);
+    for (std::size_t i = row + 1; i < count; ++i)
+      offsets[i] += of_one;
+    return offsets;
+  }
   std::vector<std::uint64_t> offsets(count);
   for (std::size_t row = 0; row + 1 < count; ++row)
     offsets[row + 1] = offsets[row] + row_weight(random_bits(seed, stream, row));
@@ -88,8 +96,9 @@ std::size_t offsets_of(const Problem& problem, const Argument& columns, const Sy
 void fill_offsets(const Argument& argument, const Symbols& symbols, std::uint64_t seed,
                   std::size_t stream, std::span<std::byte> buffer) {
   const std::size_t size = size_in_bytes(argument.type);
+  const BufferInit init = init_at(argument, symbols);
   const std::vector<std::uint64_t> offsets = draw_offsets(
-      count_of(argument, symbols), integer_of(init_at(argument, symbols).high), seed, stream);
+      count_of(argument, symbols), integer_of(init.high), integer_of(init.low), seed, stream);
   for (std::size_t i = 0; i < std::min(offsets.size(), buffer.size() / size); ++i)
     put(buffer, size, i, offsets[i]);
 }
@@ -105,8 +114,9 @@ void fill_columns(const Problem& problem, const Argument& argument, const Symbol
   std::vector<std::uint64_t> offsets = {0, count};
   if (index < problem.arguments.size()) {
     const Argument& rows = problem.arguments[index];
-    offsets =
-        draw_offsets(count_of(rows, symbols), integer_of(init_at(rows, symbols).high), seed, index);
+    const BufferInit init = init_at(rows, symbols);
+    offsets = draw_offsets(count_of(rows, symbols), integer_of(init.high), integer_of(init.low),
+                           seed, index);
     offsets.push_back(std::max<std::uint64_t>(count, offsets.back()));  // room behind the last row
   }
   for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {

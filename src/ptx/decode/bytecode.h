@@ -39,6 +39,7 @@ enum class Operation : std::uint16_t {
   mul_high,
   mul_wide,
   div,
+  div_approximate,
   rem,
   min,
   max,

@@ -108,7 +108,8 @@ struct SiteInfo {
   bool strong = false;  // atomic, volatile, relaxed, acquire, release: never part of a race alone
   bool acquires = false;
   bool releases = false;
-  bool counted = true;  // in the instruction's profile
+  bool read_only = false;  // ld.global.nc: nobody may have written there during the launch
+  bool counted = true;     // in the instruction's profile
   std::uint8_t element_bytes = 4;
   std::uint8_t elements = 1;
   std::uint32_t instruction = 0;

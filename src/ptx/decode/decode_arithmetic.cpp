@@ -147,6 +147,7 @@ bool Decoder::decode_divide() {
   const auto type = opcode_.last_type();
   if (!type.has_value()) return malformed("no type");
   classify(InstructionClass::divide);
+  if (opcode_.has("approx")) return arithmetic(Operation::div_approximate, *type, 2);
   return arithmetic(opcode_.name() == "rem" ? Operation::rem : Operation::div, *type, 2);
 }
 

@@ -29,6 +29,7 @@ void order_site(const Opcode& opcode, SiteInfo& site) {
   site.releases = opcode.has("release") || opcode.has("acq_rel");
   site.strong = site.atomic || site.acquires || site.releases || opcode.has("relaxed") ||
                 opcode.has("volatile") || opcode.has("cv") || opcode.has("mmio");
+  site.read_only = opcode.has("nc");
 }
 
 }  // namespace

@@ -100,4 +100,19 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
   return effect;
 }
 
+DefinitionTable::DefinitionTable(const Function& function) {
+  effects_.reserve(function.instructions.size());
+  for (std::size_t i = 0; i < function.instructions.size(); ++i) {
+    effects_.push_back(effect_of(function, function.instructions[i]));
+    for (const std::uint32_t reg : effects_.back().defines)
+      definitions_[reg].push_back(i);
+  }
+}
+
+const std::vector<std::size_t>& DefinitionTable::definitions(std::uint32_t reg) const {
+  static const std::vector<std::size_t> kNone;
+  const auto found = definitions_.find(reg);
+  return found == definitions_.end() ? kNone : found->second;
+}
+
 }  // namespace regraph::ptx

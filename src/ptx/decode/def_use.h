@@ -3,7 +3,9 @@
 
 #include "ptx/parse/module.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace regraph::ptx {
@@ -21,5 +23,21 @@ struct InstructionEffect {
 };
 
 [[nodiscard]] InstructionEffect effect_of(const Function& function, const Instruction& instruction);
+
+// The same of all instructions of a function, and where each register is set.
+class DefinitionTable {
+ public:
+  explicit DefinitionTable(const Function& function);
+
+  [[nodiscard]] const InstructionEffect& effect(std::size_t instruction) const {
+    return effects_[instruction];
+  }
+  // Instructions that set the register, in their order.
+  [[nodiscard]] const std::vector<std::size_t>& definitions(std::uint32_t reg) const;
+
+ private:
+  std::vector<InstructionEffect> effects_;
+  std::unordered_map<std::uint32_t, std::vector<std::size_t>> definitions_;
+};
 
 }  // namespace regraph::ptx

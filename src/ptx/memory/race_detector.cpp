@@ -187,6 +187,13 @@ bool RaceDetector::check_read(Cell& cell, const Current& now, std::uint64_t addr
   return true;
 }
 
+// Whoever wrote, and whatever orders them: the cache that is read is not told.
+bool RaceDetector::check_read_only(const Cell& cell, const Current& now, std::uint64_t address) {
+  for (const Access* write : {&cell.write, &cell.strong_write})
+    if (write->block != 0) return report(*write, true, false, now, address);
+  return true;
+}
+
 bool RaceDetector::check_write(Cell& cell, const Current& now, bool new_value,
                                std::uint64_t address) {
   const bool first = now.is_shared && cell.write.block != block_;
@@ -311,6 +318,7 @@ bool RaceDetector::access(const Record& record, Warp& warp, const SiteInfo& site
       Cell& cell = cells[offset / granule];
       const std::uint64_t place = address + offset;
       const std::uint64_t width = std::min(granule, bytes - offset);
+      if (site.read_only && !check_read_only(cell, now, place)) return false;
       if ((site.atomic || !site.store) && !check_read(cell, now, place)) return false;
       if (!site.store) continue;
       const bool new_value =

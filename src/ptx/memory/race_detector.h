@@ -15,6 +15,9 @@
 // Guide, "SIMT Architecture"): where their fp32 values differ by rounding alone that is no conflict
 // either, as when lanes added the same terms in two orders.
 //
+// Loads that promise read-only memory (ld.global.nc) race with every write of the launch that came
+// before, even one of their own thread: PTX ISA, "ld.global.nc".
+//
 // Asynchronous units (bulk copies, wgmma.mma_async) access memory from when they are asked to until
 // something says that they are done: race_asynchronous.cpp. To vector clocks each is an agent of
 // its own, which nobody is ordered with but those that learn that it is done.
@@ -150,6 +153,7 @@ class RaceDetector {
   [[nodiscard]] static bool is_same_store(const Access& earlier, const Current& now);
   [[nodiscard]] bool ordered(const Access& earlier, const Current& now, bool earlier_reads) const;
   bool check_read(Cell& cell, const Current& now, std::uint64_t address);
+  bool check_read_only(const Cell& cell, const Current& now, std::uint64_t address);
   bool check_write(Cell& cell, const Current& now, bool new_value, std::uint64_t address);
   bool report(const Access& earlier, bool earlier_writes, bool writes, const Current& now,
               std::uint64_t address);

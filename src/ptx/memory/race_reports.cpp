@@ -55,8 +55,10 @@ bool RaceDetector::report(const Access& earlier, bool earlier_writes, bool write
     what = fmt::format("byte {} of '{}'{}", address - region.begin, region.name,
                        now.is_shared ? " (shared)" : "");
   }
-  const char* missing = earlier.block != block_ ? "blocks are not ordered"
-                        : is_asynchronous       ? "nothing waited until that was done"
+  const bool reads_only = after.mnemonic.find(".nc") != std::string::npos;
+  const char* missing = reads_only ? "ld.global.nc is for memory that the launch never writes"
+                        : earlier.block != block_ ? "blocks are not ordered"
+                        : is_asynchronous         ? "nothing waited until that was done"
                         : earlier.warp == now.access.warp
                             ? "no __syncwarp() or barrier stands between them"
                             : "no barrier stands between them";

@@ -69,6 +69,7 @@ Judged scaled_vector(const std::string& direction = "out") {
                            R"yaml(, shape: [n]}}
 launch: {block: 256, grid: "cdiv(n, bx)"}
 tests: [{n: 1001}, {n: 515}, {n: 1}]
+assume: {fixed: [n]}
 )yaml",
                        {test::pointer("in", true), test::pointer("out", false), test::scalar("n")}),
       vector_kernel(direction == "out" ? "if (i < n) out[i] = 2.0f * in[i];"
@@ -141,6 +142,7 @@ args: {A: {shape: [M, K]}, B: {shape: [K, N]}, C: {dir: out, shape: [M, N]}, alp
 launch: {block: [16, 16], grid: ["cdiv(N, bx)", "cdiv(M, by)"]}
 tests: [{M: 70, N: 50, K: 45}, {M: 64, N: 64, K: 64}, {M: 1, N: 1, K: 1}]
 bench: [{M: 4096, N: 4096, K: 320}, {M: 2048, N: 2048, K: 256}, {M: 1000, N: 3000, K: 300}]
+assume: {fixed: [M, N, K]}
 )yaml",
                                  {test::pointer("A", true), test::pointer("B", true),
                                   test::pointer("C", false), test::scalar("alpha", ScalarType::f32),

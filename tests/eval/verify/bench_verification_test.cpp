@@ -67,6 +67,7 @@ sizes: {n: 67108864}
 args: {in: {shape: [n]}, out: {dir: out, shape: [n]}}
 launch: {block: 256, grid: "cdiv(n, bx)"}
 tests: [{n: 1001}, {n: 515}, {n: 1}]
+assume: {fixed: [n]}
 )yaml",
                    {pointer("in", true), pointer("out", false), scalar("n")},
                    scale("if (i < n) out[i] = 2.0f * in[i];"), threads);
@@ -161,6 +162,7 @@ sizes: {M: 4096, N: 4096, K: 4096}
 args: {A: {shape: [M, K]}, B: {shape: [K, N]}, C: {dir: out, shape: [M, N]}, alpha: 1.5}
 launch: {block: [16, 16], grid: ["cdiv(N, bx)", "cdiv(M, by)"]}
 tests: [{M: 70, N: 50, K: 45}, {M: 64, N: 64, K: 64}, {M: 1, N: 1, K: 1}]
+assume: {fixed: [M, N, K]}
 )yaml",
                    {pointer("A", true), pointer("B", true), pointer("C", false),
                     scalar("alpha", ScalarType::f32), scalar("M"), scalar("N"), scalar("K")},

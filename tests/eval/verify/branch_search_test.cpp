@@ -45,15 +45,15 @@ TEST(BranchSearch, FindsSizesForRemainders) {
       search(kernel("if (n % 11 == 5) return; if (i < n) y[i] = a * x[i];"), kernel(kPlain));
   ASSERT_FALSE(found.sizes.empty());
   EXPECT_TRUE(std::ranges::any_of(
-      found.sizes, [](const Symbols& symbols) { return symbols.at("n") % 11 == 5; }));
+      found.sizes, [](const BranchSize& one) { return one.symbols.at("n") % 11 == 5; }));
   EXPECT_TRUE(found.open.empty());
 }
 
 TEST(BranchSearch, FindsASizeThatIsNamed) {
   const BranchSearch found =
       search(kernel("if (n == 4321) return; if (i < n) y[i] = a * x[i];"), kernel(kPlain));
-  EXPECT_TRUE(std::ranges::any_of(found.sizes,
-                                  [](const Symbols& symbols) { return symbols.at("n") == 4321; }));
+  EXPECT_TRUE(std::ranges::any_of(
+      found.sizes, [](const BranchSize& one) { return one.symbols.at("n") == 4321; }));
 }
 
 TEST(BranchSearch, SaysWhichSizesAreTooLarge) {
@@ -75,6 +75,22 @@ TEST(BranchSearch, PutsItsNumbersAmongTheInputs) {
   // Nothing proves that data can take it.
   ASSERT_EQ(found.open.size(), 1U);
   EXPECT_FALSE(found.open[0].needs_large_size);
+}
+
+TEST(BranchSearch, LeavesOpenWhatAsksForEqualityOfData) {
+  const LoadedPlan plain = kernel(kPlain);
+  const BranchSearch hashed = search(kernel("if (i < n) y[i] = (__float_as_uint(x[i]) * "
+                                            "2654435761u >> 7 & 511) == 1 ? 0 : a * x[i];"),
+                                     plain);
+  EXPECT_EQ(hashed.open.size(), 1U);
+  const BranchSearch asked = search(
+      kernel("if (i < n) y[i] = __float_as_int(x[i]) == __float_as_int(a) ? 0 : a * x[i];"), plain);
+  EXPECT_EQ(asked.open.size(), 1U);
+  // A guard, and what the original asks, too.
+  EXPECT_TRUE(search(kernel("if (i < n) y[i] = x[i] == 0 ? 0 : a / x[i];"), plain).open.empty());
+  const LoadedPlan same =
+      kernel("if (i < n) y[i] = __float_as_int(x[i]) == __float_as_int(a) ? 0 : a * x[i];");
+  EXPECT_TRUE(search(same, same).open.empty());
 }
 
 TEST(BranchSearch, LeavesAloneWhatTheOriginalComparesWith) {

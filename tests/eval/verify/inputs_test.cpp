@@ -64,13 +64,21 @@ TEST(Inputs, TheLastElementsAreOftenNotFinite) {
 
 TEST(Inputs, DenormalsLieBesideLargeNumbers) {
   for (const ScalarType type : {ScalarType::f32, ScalarType::f16, ScalarType::bf16}) {
-    const std::vector<double> v = values(buffer(type), Distribution::denormals, 1, 1000);
+    const std::vector<double> v = values(buffer(type), Distribution::denormals_and_large, 1, 1000);
     const double smallest = type == ScalarType::f16 ? 0x1p-14 : 0x1p-126;
     const double large = type == ScalarType::f16 ? 0x1p4 : 0x1p39;
     EXPECT_GT(std::count_if(v.begin(), v.end(),
                             [&](double x) { return x != 0.0 && std::abs(x) < smallest; }),
               600);
     EXPECT_GT(std::count_if(v.begin(), v.end(), [&](double x) { return x >= large; }), 150);
+  }
+}
+
+TEST(Inputs, TheLargestAreFinite) {
+  for (const ScalarType type : {ScalarType::f32, ScalarType::f16, ScalarType::bf16}) {
+    const std::vector<double> v = values(buffer(type), Distribution::largest, 1, 1000);
+    EXPECT_TRUE(std::ranges::all_of(v, [](double x) { return std::isfinite(x); }));
+    EXPECT_GT(*std::ranges::max_element(v), type == ScalarType::f16 ? 0x1p15 : 0x1p127);
   }
 }
 

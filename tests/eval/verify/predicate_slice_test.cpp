@@ -3,6 +3,7 @@
 #include "eval/verify/loaded_plan.h"
 #include "eval/verify/untaken_branches.h"
 #include "eval/verify/verifier_test_support.h"
+#include "ptx/decode/code.h"
 
 #include <cstring>
 
@@ -28,6 +29,12 @@ UntakenBranch comparison(const LoadedPlan& plan, std::int64_t constant) {
   return {};
 }
 
+PredicateSlice slice_of(const LoadedPlan& plan, std::int64_t constant) {
+  const ptx::Program& program = plan[0].program;
+  return {program, ptx::DefinitionTable(*program.code().function),
+          comparison(plan, constant).instruction};
+}
+
 std::vector<std::byte> packed(int n) {
   std::vector<std::byte> parameters(20);
   std::memcpy(parameters.data() + 16, &n, sizeof(n));
@@ -36,7 +43,7 @@ std::vector<std::byte> packed(int n) {
 
 TEST(PredicateSlice, WorksOutWhatSizesAloneDecide) {
   const LoadedPlan plan = loaded("if (n % 7 == 3) y[0] = 1; else y[threadIdx.x] = x[threadIdx.x];");
-  PredicateSlice slice(plan[0].program, comparison(plan, 3).instruction);
+  PredicateSlice slice = slice_of(plan, 3);
   ASSERT_EQ(slice.depends_on(), DependsOn::parameters);
   for (const int n : {0, 3, 4, 10, 12, 1000003, -4, 2147483647}) {
     const auto holds = slice.holds(packed(n), {1, 1, 1}, {128, 1, 1});
@@ -49,7 +56,7 @@ TEST(PredicateSlice, WorksOutWhatSizesAloneDecide) {
 
 TEST(PredicateSlice, KnowsExtentsOfTheLaunch) {
   const LoadedPlan plan = loaded("if (gridDim.x * blockDim.x == 4321) y[n] = 1;");
-  PredicateSlice slice(plan[0].program, comparison(plan, 4321).instruction);
+  PredicateSlice slice = slice_of(plan, 4321);
   const bool asks_for_equal = comparison(plan, 4321).comparison.starts_with("setp.eq");
   EXPECT_EQ(slice.holds(packed(1), {4321, 1, 1}, {1, 1, 1}), asks_for_equal);
   EXPECT_EQ(slice.holds(packed(1), {4320, 1, 1}, {1, 1, 1}), !asks_for_equal);
@@ -57,10 +64,9 @@ TEST(PredicateSlice, KnowsExtentsOfTheLaunch) {
 
 TEST(PredicateSlice, TellsThreadsAndDataApart) {
   const LoadedPlan threads = loaded("if (threadIdx.x == 77) y[n] = 1;");
-  EXPECT_EQ(PredicateSlice(threads[0].program, comparison(threads, 77).instruction).depends_on(),
-            DependsOn::threads);
+  EXPECT_EQ(slice_of(threads, 77).depends_on(), DependsOn::threads);
   const LoadedPlan data = loaded("if (x[n] == 77) y[n] = 1;");
-  PredicateSlice slice(data[0].program, comparison(data, 77).instruction);
+  PredicateSlice slice = slice_of(data, 77);
   EXPECT_EQ(slice.depends_on(), DependsOn::data);
   EXPECT_FALSE(slice.holds(packed(1), {1, 1, 1}, {1, 1, 1}).has_value());
 }

@@ -68,7 +68,7 @@ TEST(TestCases, LeaveFixedScalarsAlone) {
   const std::vector<std::string> fixed = fixed_by_manifest(problem);
   EXPECT_NE(std::ranges::find(fixed, "a = 2.5, as the manifest says (assume.fixed)"), fixed.end());
   EXPECT_NE(std::ranges::find(fixed, "w = 5, at all sizes"), fixed.end());
-  EXPECT_NE(std::ranges::find(fixed, "sizes are at most n = 100000"), fixed.end());
+  EXPECT_NE(std::ranges::find(fixed, "sizes are at least 1 and at most n = 100000"), fixed.end());
 }
 
 TEST(TestCases, HaveSpecialValuesUnlessInputsAreFinite) {
@@ -121,14 +121,14 @@ TEST(TestCases, NeverVaryALengthThatIsTheSameAtAllSizes) {
   EXPECT_EQ(variation_sizes(problem).size(), 2U);
   const std::vector<std::string> fixed = fixed_by_manifest(problem);
   EXPECT_NE(std::ranges::find(fixed, "w = 17, at all sizes"), fixed.end());
-  EXPECT_NE(std::ranges::find(fixed, "sizes are at most n = 4096"), fixed.end());
+  EXPECT_NE(std::ranges::find(fixed, "sizes are at least 1 and at most n = 4096"), fixed.end());
 }
 
 TEST(TestCases, VaryIntegersThatNobodyGave) {
   const std::vector<TestCase> guessed = planned_cases(scaled("", ScalarType::i32), 1);
   EXPECT_TRUE(has(guessed, Distribution::negative_integers));
   EXPECT_TRUE(has(guessed, Distribution::extreme_integers));
-  EXPECT_TRUE(has(guessed, "with values of scalars"));
+  EXPECT_TRUE(has(guessed, "with values of scalars and numbers of the source"));
   Problem given = scaled("", ScalarType::i32);
   given.arguments[0].init_is_given = true;
   const std::vector<TestCase> cases = planned_cases(given, 1);
@@ -177,6 +177,31 @@ TEST(TestCases, DrawSizesThatTheSeedDecidesAndTheManifestAllows) {
     }
   }
   EXPECT_GT(drawn.size(), 10U);
+}
+
+TEST(TestCases, HaveOneOfEachLengthWithAllItsBits) {
+  const std::vector<TestCase> cases = planned_cases(scaled(), 1);
+  EXPECT_TRUE(
+      std::ranges::any_of(cases, [](const TestCase& one) { return one.symbols.at("n") == 16383; }));
+}
+
+TEST(TestCases, GiveOneRowOfASparseMatrixNearlyAll) {
+  const Problem problem = problem_of(
+      "sizes: {r: 2000, e: 20000}\nargs: {o: {shape: [r + 1], init: csr_offsets(e)}, y: {dir: out, "
+      "shape: [r]}}\nlaunch: {block: 128, grid: \"cdiv(r, bx)\"}\ntests: [{r: 100, e: 900}]\n",
+      {pointer("o", true, ScalarType::i32), pointer("y", false), scalar("r")});
+  const std::vector<TestCase> cases = planned_cases(problem, 1);
+  const auto one = std::ranges::find(cases, "one row of 'o' has nearly all", &TestCase::variation);
+  ASSERT_NE(one, cases.end());
+  std::vector<std::int32_t> offsets(101);
+  fill_input(*one->varied, one->varied->arguments[0], one->symbols, one->distribution, 1, 0,
+             std::as_writable_bytes(std::span(offsets)));
+  EXPECT_EQ(offsets.back(), 900);
+  EXPECT_TRUE(std::ranges::is_sorted(offsets));
+  std::int32_t most = 0;
+  for (std::size_t i = 1; i < offsets.size(); ++i)
+    most = std::max(most, offsets[i] - offsets[i - 1]);
+  EXPECT_GE(most, 810);
 }
 
 TEST(TestCases, KeepPowersOfTwoWhereNoLengthDependsOnThem) {

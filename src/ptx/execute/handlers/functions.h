@@ -97,6 +97,13 @@ REGRAPH_BINARY(div, Any, {
     return b == 0 ? static_cast<T>(~T{0}) : static_cast<T>(a / b);
   }
 })
+// PTX ISA, "div.approx": beyond 2^126 the divisor's reciprocal is taken to be 0.
+REGRAPH_BINARY(div_approximate, Single, {
+  constexpr T kLargestDivisor = 0x1p126F;
+  return __builtin_fabsf(b) > kLargestDivisor && !__builtin_isinf(b)
+             ? a * __builtin_copysignf(T{0}, b)
+             : a / b;
+})
 REGRAPH_BINARY(rem, Integer, {
   if (b == 0) return a;
   if constexpr (std::is_signed_v<T>) {
