@@ -53,6 +53,55 @@ REGRAPH_STORE(__stwt)
 #undef REGRAPH_STORE
 )";
 
+// libcu++'s barrier as far as signatures go. Clang refuses the library's own in shared memory,
+// since its constructor is not empty.
+constexpr const char* kBarrierHeader = "/regraph-stubs/cuda/barrier";
+constexpr const char* kBarriers = R"(#pragma once
+#include <cuda/atomic>
+#include <cstddef>
+namespace cuda {
+struct no_completion {
+  __device__ void operator()() const {}
+};
+template <thread_scope Scope, typename Completion = no_completion>
+class barrier {
+ public:
+  using arrival_token = unsigned long long;
+  barrier() = default;
+  barrier(const barrier&) = delete;
+  [[nodiscard]] __device__ arrival_token arrive(std::ptrdiff_t count = 1);
+  __device__ void wait(arrival_token&& token) const;
+  __device__ void wait_parity(bool parity) const;
+  __device__ void arrive_and_wait();
+  __device__ void arrive_and_drop();
+
+ private:
+  unsigned long long state_;
+};
+template <thread_scope Scope>
+__device__ void init(barrier<Scope>* barrier, std::ptrdiff_t expected);
+template <size_t Alignment>
+struct aligned_size_t {
+  size_t value;
+  __device__ explicit aligned_size_t(size_t bytes) : value(bytes) {}
+  __device__ operator size_t() const { return value; }
+};
+template <typename T, typename Size, thread_scope Scope>
+__device__ void memcpy_async(T* to, const T* from, Size bytes, barrier<Scope>& barrier);
+template <typename Group, typename T, typename Size, thread_scope Scope>
+__device__ void memcpy_async(const Group& group, T* to, const T* from, Size bytes,
+                             barrier<Scope>& barrier);
+namespace device {
+template <thread_scope Scope>
+__device__ unsigned long long* barrier_native_handle(barrier<Scope>& barrier);
+template <thread_scope Scope>
+[[nodiscard]] __device__ unsigned long long barrier_arrive_tx(barrier<Scope>& barrier,
+                                                              std::ptrdiff_t count,
+                                                              std::ptrdiff_t bytes);
+}  // namespace device
+}  // namespace cuda
+)";
+
 // Keeps the first error as "file:line: message".
 class FirstError final : public clang::DiagnosticConsumer {
  public:
@@ -197,11 +246,13 @@ std::vector<std::string> arguments_for(const FrontEndConfiguration& configuratio
 }
 
 std::vector<std::pair<std::string, std::string>> stubs_for(
-    const FrontEndConfiguration& configuration) {
+    const std::string& source, const FrontEndConfiguration& configuration) {
   std::vector<std::pair<std::string, std::string>> stubs = {
       {kRemovedHeader, ""}, {kDeviceFunctionsHeader, kDeviceFunctions}};
   for (const auto& [name, text] : pytorch_headers())
     stubs.emplace_back(std::string(kStubDirectory) + "/" + name, text);
+  // Pipelines are made of the library's own barriers.
+  if (source.find("pipeline") == std::string::npos) stubs.emplace_back(kBarrierHeader, kBarriers);
   std::error_code ignored;
   const std::filesystem::path curand = configuration.cuda_root / "include" / kCurandHeader;
   if (!std::filesystem::exists(curand, ignored))
@@ -262,7 +313,7 @@ Result<ParsedKernel> parse_on_this_stack(const std::string& source, const std::s
   FirstError diagnostics;
   const std::unique_ptr<clang::ASTUnit> ast =
       parse_with_clang({source, file_name, arguments_for(configuration), folders_for(configuration),
-                        stubs_for(configuration)},
+                        stubs_for(source, configuration)},
                        diagnostics);
   if (!ast) {
     return fail(ErrorCode::parse,

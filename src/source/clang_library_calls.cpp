@@ -81,6 +81,25 @@ Group group_of(clang::QualType type) {
   return threads && *threads <= kWarp ? Group{GroupKind::tile, *threads} : Group{};
 }
 
+// A barrier of libcu++ that threads of one block meet at.
+bool is_block_barrier(clang::QualType type) {
+  if (const auto* pointer = type->getAs<clang::PointerType>()) type = pointer->getPointeeType();
+  constexpr std::int64_t kOfBlock = 2;  // cuda::thread_scope_block
+  const auto* record = library_record(type, "cuda");
+  return record != nullptr && word_of(*record) == "barrier" &&
+         template_number(*record, 0) == kOfBlock;
+}
+
+// Whether so many threads are those of the block: its extents, or their product.
+bool is_whole_block(const ExprPtr& count) {
+  if (const auto* cast = as<Cast>(count)) return is_whole_block(cast->operand);
+  if (const auto* product = as<Binary>(count); product != nullptr)
+    return product->op == BinaryOperator::multiply && is_whole_block(product->left) &&
+           is_whole_block(product->right);
+  const auto* extent = as<Builtin>(count);
+  return extent != nullptr && extent->name.starts_with("blockDim.");
+}
+
 ExprPtr unsigned_number(std::int64_t value) {
   return integer(value, std::to_string(value) + "u", ScalarType::u32);
 }
@@ -199,7 +218,7 @@ struct LibraryCalls::Operation {
 };
 
 bool is_library_object(clang::QualType type) {
-  if (group_of(type).kind != GroupKind::none) return true;
+  if (group_of(type).kind != GroupKind::none || is_block_barrier(type)) return true;
   type = type.getNonReferenceType();
   while (const auto* array = type->getAsArrayTypeUnsafe())
     type = array->getElementType();
@@ -210,6 +229,17 @@ bool is_library_object(clang::QualType type) {
   const std::string_view name = word_of(outer != nullptr ? *outer : *record);
   return name == "BlockReduce" || name == "WarpReduce";
 }
+
+namespace {
+
+// init(&barrier, count)
+bool is_first_use_of_barrier(const clang::CallExpr& call) {
+  const clang::FunctionDecl* callee = call.getDirectCallee();
+  return callee != nullptr && library_of(*callee) == "cuda" && word_of(*callee) == "init" &&
+         call.getNumArgs() == 2 && is_block_barrier(call.getArg(0)->getType());
+}
+
+}  // namespace
 
 ExprPtr library_index(const clang::MemberExpr& access) {
   const auto* call = dyn_cast<clang::CallExpr>(access.getBase()->IgnoreParenImpCasts());
@@ -236,7 +266,8 @@ bool LibraryCalls::is_library_call(const clang::CallExpr& call) {
   if (const clang::Expr* object = object_of(call)) return is_library_object(object->getType());
   if (isa<clang::CXXOperatorCallExpr>(call)) return false;
   const clang::FunctionDecl* callee = call.getDirectCallee();
-  return callee != nullptr && library_of(*callee) == "cooperative_groups";
+  return callee != nullptr &&
+         (library_of(*callee) == "cooperative_groups" || is_first_use_of_barrier(call));
 }
 
 std::vector<const clang::Expr*> LibraryCalls::values_of(const clang::CallExpr& call) {
@@ -251,7 +282,9 @@ std::vector<const clang::Expr*> LibraryCalls::values_of(const clang::CallExpr& c
 bool LibraryCalls::write_out(const clang::CallExpr& call, Block* block, ExprPtr& value) {
   const clang::FunctionDecl* callee = call.getDirectCallee();
   if (callee == nullptr) return false;
+  if (is_first_use_of_barrier(call)) return is_whole_block(expressions_.convert(call.getArg(1)));
   if (const clang::Expr* object = object_of(call)) {
+    if (is_block_barrier(object->getType())) return write_barrier(call, block);
     return group_of(object->getType()).kind != GroupKind::none
                ? write_group_method(call, object->getType(), block, value)
                : write_cub_method(call, object->getType(), block, value);
@@ -311,6 +344,13 @@ bool LibraryCalls::write_sync(clang::QualType group, Block* block) const {
   }
   if (of.kind != GroupKind::tile) return false;
   block->push_back(evaluate(source::call("__syncwarp", {lanes_of(of.threads)})));
+  return true;
+}
+
+// All threads of the block arrive (is_whole_block), and wait.
+bool LibraryCalls::write_barrier(const clang::CallExpr& call, Block* block) {
+  if (block == nullptr || word_of(*call.getDirectCallee()) != "arrive_and_wait") return false;
+  block->push_back(barrier());
   return true;
 }
 

@@ -1,10 +1,11 @@
-// Calls of cooperative groups and cub, written out as the indices, shuffles and barriers that they
-// are. Used by clang_inline.h.
+// Calls of cooperative groups, cub and libcu++'s barriers, written out as the indices, shuffles and
+// barriers that they are. Used by clang_inline.h.
 //
 //   warp.thread_rank()                       threadIdx.x % 32
 //   s = cg::reduce(warp, s, cg::plus<float>())
 //                                            for (d = 16; d > 0; d /= 2) s += __shfl_xor_sync(.., s, d);
 //   s = BlockReduce(storage).Sum(s)          the warps' sums, through shared memory added up by all
+//   barrier.arrive_and_wait()                __syncthreads(), of a barrier for the whole block
 //
 // Groups are known by their types alone (a tile's size is part of it), so variables that are
 // groups, and cub's storage, need no form. What is not known here stays a call, and the body that
@@ -22,8 +23,8 @@
 
 namespace regraph::source {
 
-// Whether the type, or what it refers to or is an array of, is a group of threads or a cub
-// algorithm or its storage: nothing that is read or written.
+// Whether the type, or what it refers to or is an array of, is a group of threads, a barrier
+// of a block, or a cub algorithm or its storage: nothing that is read or written.
 [[nodiscard]] bool is_library_object(clang::QualType type);
 
 // `block.thread_index().x` and its like as the built-in variable; null for other members.
@@ -62,6 +63,7 @@ class LibraryCalls {
   bool write_cub_method(const clang::CallExpr& call, clang::QualType algorithm, Block* block,
                         ExprPtr& value);
   bool write_sync(clang::QualType group, Block* block) const;
+  static bool write_barrier(const clang::CallExpr& call, Block* block);
   // Puts together what `threads` neighbouring threads of a warp have in `total`; `line`: of the
   // call.
   void reduce_warp(const std::string& total, clang::QualType type, const Operation& operation,

@@ -398,6 +398,23 @@ TEST(ClangForms, CooperativeGroupsAreIndicesShufflesAndBarriers) {
   EXPECT_NE(tile.find("__syncwarp(0xffffffffu);"), std::string::npos) << tile;
 }
 
+TEST(ClangForms, BarriersOfWholeBlocksAreBarriers) {
+  const std::string header =
+      "#include <cuda/barrier>\nusing Barrier = cuda::barrier<cuda::thread_scope_block>;\n";
+  const auto with_count = [](const std::string& count) {
+    return "__shared__ Barrier turn; __shared__ float s[128];\n"
+           "if (threadIdx.x == 0) { init(&turn, " +
+           count +
+           "); } __syncthreads();\n"
+           "s[threadIdx.x] = a[threadIdx.x]; turn.arrive_and_wait(); b[0] = s[127 - threadIdx.x];";
+  };
+  const std::string whole = opened_body(with_count("blockDim.x"), header);
+  EXPECT_NE(whole.find("= a[threadIdx.x];\n__syncthreads();\n"), std::string::npos) << whole;
+  EXPECT_EQ(whole.find("turn"), std::string::npos) << whole;
+  // Half of the block is another matter.
+  EXPECT_EQ(opened_body(with_count("blockDim.x / 2"), header), "");
+}
+
 TEST(ClangForms, EveryGroupSumHasItsOwnName) {
   const std::string text = opened_body(
       "auto warp = cg::tiled_partition<32>(cg::this_thread_block()); "
