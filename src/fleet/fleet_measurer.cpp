@@ -274,7 +274,8 @@ bool FleetMeasurer::add_trial(const FleetGpu& gpu, Result<AnswerTrial> said, Ans
     return false;
   }
   AnswerTrial& one = *said;
-  trial.stands = trial.stands && one.stands;
+  for (const std::string& objection : one.objections)
+    trial.objections.push_back(gpu.worker + ": " + objection);
   for (std::string& note : one.notes)
     trial.notes.push_back(gpu.worker + ": " + note);
   Measurement& sum = trial.measurement;

@@ -176,18 +176,17 @@ std::optional<Measurement> read_measurement(const Json& json) {
 
 Json trial_json(const AnswerTrial& trial) {
   return {{"measurement", measurement_json(trial.measurement)},
-          {"stands", trial.stands},
+          {"objections", trial.objections},
           {"notes", trial.notes}};
 }
 
 std::optional<AnswerTrial> read_trial(const Json& json) {
   AnswerTrial trial;
   auto measurement = read_measurement(part(json, "measurement"));
-  const Json& stands = part(json, "stands");
-  if (!measurement || !stands.is_boolean() || !read(part(json, "notes"), trial.notes))
-    return std::nullopt;
+  const bool is_whole = measurement && read(part(json, "objections"), trial.objections) &&
+                        read(part(json, "notes"), trial.notes);
+  if (!is_whole) return std::nullopt;
   trial.measurement = std::move(*measurement);
-  trial.stands = stands.get<bool>();
   return trial;
 }
 

@@ -45,9 +45,11 @@ struct Measurement {
 
 // A search's answer, tried once more before its claim stands.
 struct AnswerTrial {
-  Measurement measurement;         // of all that was done on the GPUs up to then
-  bool stands = true;              // false: what was found does not bear the claim out
-  std::vector<std::string> notes;  // for people
+  Measurement measurement;              // of all that was done on the GPUs up to then
+  std::vector<std::string> objections;  // why the claim does not stand
+  std::vector<std::string> notes;       // for people
+
+  [[nodiscard]] bool stands() const { return objections.empty(); }
 };
 
 }  // namespace regraph

@@ -11,6 +11,9 @@ namespace {
 // Most often the best state passes; that two in a row do not is rare.
 constexpr double kNextIsAskedFor = 0.1;
 
+// Half a percent: less than times are worth, predicted or measured.
+constexpr double kSameLogSpeedup = 0.005;
+
 }  // namespace
 
 std::optional<Evaluation> Answer::confirm(std::uint32_t state, const EvaluationBudget& budget) {
@@ -46,11 +49,16 @@ std::vector<Finalist> Answer::finalists() const {
     const StateRecord& state = states_.at(id);
     const bool faster = state.evaluation.correct() && state.log_speedup > 0.0;
     if (faster && searcher_.graph().node(id).state == NodeState::measured)
-      finalists.push_back({id, state.evaluation});
+      finalists.push_back({id, state.evaluation, static_cast<int>(states_.path_to(id).size())});
   }
-  std::ranges::stable_sort(finalists, std::greater<>{}, [&](const Finalist& finalist) {
-    return states_.at(finalist.state).log_speedup;
+  const auto log_speedup = [&](const Finalist& one) { return states_.at(one.state).log_speedup; };
+  std::ranges::stable_sort(finalists, std::greater<>{}, log_speedup);
+  // Steps that bring nothing are no part of an answer.
+  const auto differs = std::ranges::find_if(finalists, [&](const Finalist& one) {
+    return log_speedup(one) < log_speedup(finalists.front()) - kSameLogSpeedup;
   });
+  std::stable_sort(finalists.begin(), differs,
+                   [](const Finalist& a, const Finalist& b) { return a.steps < b.steps; });
   const auto kept = static_cast<std::size_t>(std::max(inputs_.config.finalists, 1));
   if (finalists.size() > kept) finalists.resize(kept);
   return finalists;
@@ -73,20 +81,46 @@ void Answer::confirm_ahead(const std::vector<Finalist>& finalists) {
 }
 
 void Answer::choose(SearchOutcome& outcome) {
-  const std::vector<Finalist> finalists = this->finalists();
+  std::vector<Finalist> left = finalists();
   if (inputs_.observer != nullptr)
-    inputs_.observer->on_final_selection(static_cast<int>(finalists.size()));
-  confirm_ahead(finalists);
-
-  FinalSelection selection = select_final(
-      finalists, outcome.baseline_evaluation, final_selection_config(inputs_.config),
-      [&](std::uint32_t state, const EvaluationBudget& budget) { return confirm(state, budget); });
-  work_.plan_with(nullptr);
-
+    inputs_.observer->on_final_selection(static_cast<int>(left.size()));
+  const Evaluation baseline = outcome.baseline_evaluation;
+  std::vector<FinalistRecord> objected;
+  while (true) {
+    confirm_ahead(left);
+    FinalSelection selection =
+        select_final(left, baseline, final_selection_config(inputs_.config),
+                     [&](std::uint32_t state, const EvaluationBudget& budget) {
+                       return confirm(state, budget);
+                     });
+    work_.plan_with(nullptr);
+    const std::optional<std::uint32_t> winner = selection.winner;
+    claim(std::move(selection), outcome);
+    if (!winner || !inputs_.objection || inputs_.cancellation.requested()) break;
+    work_.finish();
+    const std::optional<std::string> objection = inputs_.objection(outcome);
+    if (!objection) break;
+    outcome.withdraw_claim(states_.at(0), SpeedVerdict::ambiguous);
+    const auto record = std::ranges::find(outcome.finalists, *winner, &FinalistRecord::state);
+    record->dropped = true;
+    record->objection = *objection;
+    objected.push_back(*record);
+    std::erase_if(left, [&](const Finalist& one) { return one.state == *winner; });
+    if (left.empty()) break;
+  }
+  for (FinalistRecord& one : objected)
+    if (std::ranges::find(outcome.finalists, one.state, &FinalistRecord::state) ==
+        outcome.finalists.end())
+      outcome.finalists.push_back(std::move(one));
+  // Something was faster, if not right in every way.
+  if (!outcome.improved() && !objected.empty()) outcome.verdict = SpeedVerdict::ambiguous;
   outcome.lost_workers += lost_;
+}
+
+void Answer::claim(FinalSelection selection, SearchOutcome& outcome) const {
   outcome.verdict = selection.verdict;
   outcome.confirmed = selection.confirmed;
-  outcome.baseline_evaluation = selection.baseline_evaluation;
+  outcome.baseline_evaluation = std::move(selection.baseline_evaluation);
   outcome.finalists = std::move(selection.finalists);
   outcome.best_state = selection.winner.value_or(0);
   outcome.best = *states_.at(outcome.best_state).candidate;

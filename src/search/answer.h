@@ -1,4 +1,5 @@
-// The end of a run: the best states are confirmed and the answer is put together.
+// The end of a run: the best states are confirmed and the answer is put together. Where the caller
+// objects to it, the next best is tried.
 #pragma once
 
 #include "search/final_selection.h"
@@ -27,6 +28,8 @@ class Answer {
 
  private:
   [[nodiscard]] std::vector<Finalist> finalists() const;
+  // Makes the claim of a selection, if it has a winner.
+  void claim(FinalSelection selection, SearchOutcome& outcome) const;
   [[nodiscard]] std::optional<Evaluation> confirm(std::uint32_t state,
                                                   const EvaluationBudget& budget);
   [[nodiscard]] std::optional<Judged> evaluate(std::uint32_t state, const EvaluationBudget& budget);

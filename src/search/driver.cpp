@@ -71,7 +71,7 @@ Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expa
                                  Evaluator& evaluator, const StepGraph& graph,
                                  const SearchConfig& config, SearchObserver* observer,
                                  const Cancellation& cancellation, SearchJournal* journal,
-                                 const EdgeScorer* scorer) {
+                                 const EdgeScorer* scorer, const Objection& objection) {
   if (Status checked = check(config); !checked) return checked.error();
   Result<std::unique_ptr<Searcher>> searcher =
       make_searcher(config.searcher, config.selection, config.seed);
@@ -79,7 +79,7 @@ Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expa
   NullJournal nothing;
   evaluator.limit_threads(config.jobs);
   SearchRun run({expander, evaluator, graph, config, observer, cancellation,
-                 journal != nullptr ? *journal : nothing, scorer},
+                 journal != nullptr ? *journal : nothing, scorer, objection},
                 std::move(searcher).value());
   return run.run(baseline);
 }

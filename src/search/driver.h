@@ -40,6 +40,8 @@ namespace regraph {
 // must be those the journal was begun with. Seconds of earlier sittings count toward the budget.
 // `scorer` may be null; what it made of an edge is recorded, so a run goes on without it where it
 // was.
+// Before it makes a claim it asks `objection`, where there is one, on the calling thread and while
+// nothing is evaluated: of a claim that does not stand the next best finalist takes the place.
 // Further errors then: parse when what is
 // recorded cannot be read or is another search's, io when nothing more can be recorded.
 [[nodiscard]] Result<SearchOutcome> run_search(const Candidate& baseline, const Expander& expander,
@@ -47,6 +49,7 @@ namespace regraph {
                                                const SearchConfig& config, SearchObserver* observer,
                                                const Cancellation& cancellation,
                                                SearchJournal* journal = nullptr,
-                                               const EdgeScorer* scorer = nullptr);
+                                               const EdgeScorer* scorer = nullptr,
+                                               const Objection& objection = nullptr);
 
 }  // namespace regraph

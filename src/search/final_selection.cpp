@@ -38,6 +38,7 @@ class PooledTime {
 
 struct Contender {
   std::size_t place = 0;  // among the finalists
+  int steps = 0;
   PooledTime time;
   double log_speedup = 0;  // pooled over rounds, each against the original of that round
 };
@@ -76,11 +77,14 @@ void verify_in_order(const FinalSelectionConfig& config, const Confirm& confirm,
   }
 }
 
+// `steps`: of each finalist.
 void halve_sequentially(const FinalSelectionConfig& config, const Confirm& confirm,
-                        FinalSelection& selection) {
+                        const std::vector<int>& steps, FinalSelection& selection) {
   std::vector<Contender> contenders(selection.finalists.size());
-  for (std::size_t place = 0; place < contenders.size(); ++place)
+  for (std::size_t place = 0; place < contenders.size(); ++place) {
     contenders[place].place = place;
+    contenders[place].steps = steps[place];
+  }
   const int rounds = std::max(1, static_cast<int>(std::bit_width(contenders.size() - 1)));
   const int repetitions = std::max(1, config.repetitions / rounds);
   PooledTime original;
@@ -117,13 +121,20 @@ void halve_sequentially(const FinalSelectionConfig& config, const Confirm& confi
   }
   if (contenders.empty()) return;
   if (!original.empty()) selection.baseline_evaluation.time = original.estimate();
-  claim_if_separated(selection, selection.finalists[contenders.front().place]);
+  // Of those that time does not tell apart the shortest.
+  const TimeEstimate& best = selection.finalists[contenders.front().place].evaluation.time;
+  std::erase_if(contenders, [&](const Contender& one) {
+    const TimeEstimate& time = selection.finalists[one.place].evaluation.time;
+    return compare_times(time, best) != SpeedVerdict::same;
+  });
+  const auto shortest = std::ranges::min_element(contenders, {}, &Contender::steps);
+  claim_if_separated(selection, selection.finalists[shortest->place]);
 }
 
 }  // namespace
 
-void SearchOutcome::withdraw_claim(SpeedVerdict found) {
-  best = *states.front().candidate;
+void SearchOutcome::withdraw_claim(const StateRecord& original, SpeedVerdict found) {
+  best = *original.candidate;
   best_evaluation = baseline_evaluation;
   best_state = 0;
   confirmed = false;
@@ -163,13 +174,16 @@ FinalSelection select_final(const std::vector<Finalist>& finalists, const Evalua
   FinalSelection selection;
   selection.baseline_evaluation = baseline;
   for (const Finalist& finalist : finalists) {
-    selection.finalists.push_back({finalist.state, finalist.evaluation, false, 0});
+    selection.finalists.push_back({finalist.state, finalist.evaluation, false, 0, {}});
   }
   if (finalists.empty()) return selection;
   if (baseline.time.method == TimeMethod::predicted) {
     verify_in_order(config, confirm, selection);
   } else {
-    halve_sequentially(config, confirm, selection);
+    std::vector<int> steps;
+    for (const Finalist& finalist : finalists)
+      steps.push_back(finalist.steps);
+    halve_sequentially(config, confirm, steps, selection);
   }
   return selection;
 }

@@ -17,6 +17,7 @@ namespace regraph {
 struct Finalist {
   std::uint32_t state = 0;
   Evaluation evaluation;  // from the search
+  int steps = 0;          // that lead to it
 };
 
 struct FinalSelectionConfig {
@@ -49,7 +50,8 @@ using Confirm =
 // Measured: ceil(log2 K) rounds share the repetitions equally; each measures the original and every
 // survivor in turn and keeps the better half by pooled log-speedup over the original of the same
 // round, which cancels drift. Predicted: more samples tell nothing new, so finalists are only
-// verified again, best first, until one passes. A finalist that fails its confirmation is dropped.
+// verified again, best first, until one passes. A finalist that fails its confirmation is dropped;
+// of the survivors whose times are the same as the best one's the one with the fewest steps wins.
 // The winner is claimed only if its pooled interval is separated from the original's.
 [[nodiscard]] FinalSelection select_final(const std::vector<Finalist>& finalists,
                                           const Evaluation& baseline,

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -74,8 +75,9 @@ struct NewStepRecord {
 struct FinalistRecord {
   std::uint32_t state = 0;
   Evaluation evaluation;  // the last confirmation, times pooled over the rounds
-  bool dropped = false;   // failed its confirmation
+  bool dropped = false;   // failed its confirmation, or was objected to
   int rounds = 0;
+  std::string objection;  // of the run's caller; empty: none
 };
 
 enum class StopReason : std::uint8_t {
@@ -141,8 +143,12 @@ struct SearchOutcome {
     return sitting_seconds > 0.0 ? busy_seconds / sitting_seconds : 0.0;
   }
 
-  // A later measurement does not bear the claim out: the answer is the original.
-  void withdraw_claim(SpeedVerdict found);
+  // What was found does not bear the claim out: the answer is the original, state 0.
+  void withdraw_claim(const StateRecord& original, SpeedVerdict found);
 };
+
+// A claim is made (SearchOutcome::improved); what counts of the run is not filled in yet. Returns
+// why it does not stand, in words; nothing when it does.
+using Objection = std::function<std::optional<std::string>(const SearchOutcome& claimed)>;
 
 }  // namespace regraph

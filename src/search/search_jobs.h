@@ -10,6 +10,7 @@
 #include "search/config.h"
 #include "search/journal.h"
 #include "search/observer.h"
+#include "search/outcome.h"
 #include "search/worker_pool.h"
 
 #include <cmath>
@@ -30,6 +31,7 @@ struct SearchInputs {
   const Cancellation& cancellation;
   SearchJournal& journal;
   const EdgeScorer* scorer = nullptr;  // null: priors come from the graph alone
+  Objection objection = nullptr;       // null: every claim stands
 };
 
 // What a candidate is given when the search judges it.

@@ -6,19 +6,15 @@
 namespace regraph {
 namespace {
 
-// No bearing of the claim, however well it did before.
-void withdraw(AnswerTrial& trial, std::string why) {
-  trial.stands = false;
-  trial.notes.push_back(std::move(why));
-}
-
 void time_once_more(const MeasuringGpu& gpu, const Candidate& best, AnswerTrial& trial,
                     const Cancellation& interrupted) {
   auto measured = gpu.evaluator.measure_answer(best, interrupted);
   if (measured.ok()) {
     trial.measurement.speedup = std::move(*measured);
     // The search's own interval was too narrow.
-    if (trial.measurement.speedup->cold.low <= 1.0) trial.stands = false;
+    if (trial.measurement.speedup->cold.low <= 1.0)
+      trial.objections.emplace_back(
+          "timed once more beside the original it is not faster beyond the noise");
     return;
   }
   const gpu::Failure& failure = measured.error();
@@ -27,7 +23,7 @@ void time_once_more(const MeasuringGpu& gpu, const Candidate& best, AnswerTrial&
   if (machine || interrupted.requested()) {
     trial.notes.push_back(what + ": " + failure.message);
   } else {
-    withdraw(trial, what + ", and is withdrawn: " + failure.message);
+    trial.objections.push_back(what + ": " + failure.message);
   }
 }
 
@@ -40,7 +36,7 @@ void sanitize_once(const MeasuringGpu& gpu, const Candidate& best, AnswerTrial& 
   config.program = *program;
   SanitizerReport report = gpu.evaluator.sanitize_answer(best, config, interrupted);
   if (!report.findings.empty())
-    withdraw(trial, "the answer is withdrawn: compute-sanitizer, " + report.findings.front());
+    trial.objections.push_back("compute-sanitizer, " + report.findings.front());
   trial.measurement.sanitizer = std::move(report);
 }
 
@@ -78,7 +74,7 @@ AnswerTrial measure_answer(const MeasuringGpu& gpu, const Candidate* answer, boo
   AnswerTrial trial;
   trial.measurement = measurement_of(gpu);
   const auto claimed = [&] {
-    return answer != nullptr && trial.stands && !interrupted.requested();
+    return answer != nullptr && trial.stands() && !interrupted.requested();
   };
   if (claimed()) time_once_more(gpu, *answer, trial, interrupted);
   // Before other tools put the GPU to work.

@@ -22,7 +22,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 namespace regraph {
@@ -101,49 +103,33 @@ struct Session::State {
     return wrong->empty() ? "" : "compiled for sizes that are no multiples of 16: " + *wrong;
   }
 
-  void run_other_sizes(SearchOutcome& outcome, std::vector<std::string>& notes,
-                       const Cancellation& cancellation) const {
-    if (!outcome.improved() || outcome.stopped == StopReason::cancelled) return;
-    const std::string wrong = wrong_elsewhere(outcome.best, notes, cancellation);
-    if (wrong.empty()) return;
-    outcome.withdraw_claim(SpeedVerdict::ambiguous);
-    notes.push_back("the answer is withdrawn: " + wrong);
-  }
-
-  // The program that launched the kernel has the last word.
-  void run_program(SearchOutcome& outcome, SearchEvidence& evidence,
-                   std::vector<std::string>& notes, const Cancellation& cancellation) {
-    const bool claimed = outcome.improved() && outcome.stopped != StopReason::cancelled;
-    if (!opened->capture || !claimed || cancellation.requested()) return;
-    const auto compiled = compile_plan(*toolchain.compiler, outcome.best.source, outcome.best.plan,
+  // The program that launched the kernel has its say. Returns what it has against the candidate.
+  std::string run_program(const Candidate& candidate, SearchEvidence& evidence,
+                          const Cancellation& cancellation) const {
+    if (!opened->capture || cancellation.requested()) return {};
+    const auto compiled = compile_plan(*toolchain.compiler, candidate.source, candidate.plan,
                                        opened->device.device.architecture, cancellation);
-    if (!compiled) return;  // it was compiled for the search
-    evidence.program = check_program(*opened, outcome.best, *compiled, installation,
+    if (!compiled) return {};  // it was compiled for the search
+    evidence.program = check_program(*opened, candidate, *compiled, installation,
                                      options.program_seconds, cancellation);
-    if (!evidence.program->ran || evidence.program->same) return;
-    outcome.withdraw_claim(SpeedVerdict::ambiguous);
-    notes.push_back("the answer is withdrawn: the program behaves differently with it, " +
-                    evidence.program->trouble);
+    if (!evidence.program->ran || evidence.program->same) return {};
+    return "the program behaves differently with it, " + evidence.program->trouble;
   }
 
-  // The winner in the user's own files, and their own test of it. `speedup` is in words.
-  void hand_back(SearchOutcome& outcome, SearchEvidence& evidence, const SearchConfig& config,
-                 const std::string& speedup, std::vector<std::string>& notes,
-                 const Cancellation& cancellation) {
-    if (!outcome.improved()) return;
-    const WinnerPatch patch = make_winner_patch(*opened, outcome.best, header_folders, speedup);
+  // The candidate in the user's own files, and their own test of it. `speedup` is in words. Returns
+  // what the test has against it.
+  std::string hand_back(const Candidate& candidate, SearchEvidence& evidence,
+                        const SearchConfig& config, const std::string& speedup,
+                        const Cancellation& cancellation) const {
+    const WinnerPatch patch = make_winner_patch(*opened, candidate, header_folders, speedup);
     evidence.hand_back = patch.report;
-    const bool stopped = outcome.stopped == StopReason::cancelled || cancellation.requested();
-    if (config.check_command.empty() || stopped) return;
+    if (config.check_command.empty() || cancellation.requested()) return {};
     const CheckRequest request{config.check_command, config.check_seconds, config.check_directory,
                                evaluator.gpu != nullptr};
     evidence.check = check_patch(request, patch, *opened, installation, cancellation);
-    // A run that goes on asks again.
-    if (cancellation.requested()) outcome.stopped = StopReason::cancelled;
-    if (!evidence.check->ran || evidence.check->same) return;
-    outcome.withdraw_claim(SpeedVerdict::ambiguous);
-    notes.push_back("the answer is withdrawn: with the patch '" + config.check_command +
-                    "' does something else, " + evidence.check->trouble);
+    if (!evidence.check->ran || evidence.check->same) return {};
+    return "with the patch '" + config.check_command + "' does something else, " +
+           evidence.check->trouble;
   }
 
   [[nodiscard]] std::string verification_text(const SearchOutcome& outcome) const {
@@ -412,32 +398,60 @@ Result<SearchResult> Session::search(const SearchRequest& request) {
   Evaluator& evaluator =
       request.evaluator != nullptr ? *request.evaluator : request.expander.evaluator();
   const EdgeScorer* own = request.graph == nullptr ? scorer() : nullptr;
+  SearchResult result;
+  auto evidence = std::make_shared<SearchEvidence>();
+  const Objection objects = [&](const SearchOutcome& claimed) {
+    return objection(claimed, request, *evidence, result.notes, cancellation);
+  };
   auto outcome = run_search(original(), request.expander.expander(), evaluator,
                             request.graph != nullptr ? *request.graph : state_->graph,
                             request.config, request.observer, cancellation, request.journal,
-                            request.scorer != nullptr ? request.scorer : own);
+                            request.scorer != nullptr ? request.scorer : own, objects);
   if (!outcome) return outcome.error();
-  SearchResult result;
   result.outcome = std::move(*outcome);
-  auto evidence = std::make_shared<SearchEvidence>();
+  SearchOutcome& found = result.outcome;
+  // A run that goes on asks again.
+  if (found.improved() && cancellation.requested()) found.stopped = StopReason::cancelled;
+  std::set<std::string> objections;
+  for (const FinalistRecord& finalist : found.finalists)
+    if (!finalist.objection.empty()) objections.insert(finalist.objection);
+  for (const std::string& one : objections)
+    result.notes.push_back(
+        (found.improved() ? "a faster candidate is passed over: " : "the answer is withdrawn: ") +
+        one);
   if (const LanguageModel* model = request.expander.model()) evidence->model_use = model->use();
-  if (measures()) {
-    const SearchOutcome& found = result.outcome;
-    const bool claimed = found.improved() && found.stopped != StopReason::cancelled;
-    AnswerTrial trial = try_answer(claimed ? &found.best : nullptr, request.sanitize, cancellation);
-    if (!trial.stands) result.outcome.withdraw_claim(SpeedVerdict::ambiguous);
-    evidence->measurement = std::move(trial.measurement);
-    result.notes = std::move(trial.notes);
-  }
-  state_->run_other_sizes(result.outcome, result.notes, cancellation);
-  state_->run_program(result.outcome, *evidence, result.notes, cancellation);
+  if (measures() && !evidence->measurement)
+    evidence->measurement = try_answer(nullptr, false, cancellation).measurement;
   result.evidence = evidence;
-  const RunReport found = report(result, request.config, "");
-  const std::string speedup =
-      fmt::format("{:.2f}x {}", found.speedup(), found.measurement ? "measured" : "predicted");
-  state_->hand_back(result.outcome, *evidence, request.config, speedup, result.notes, cancellation);
-  result.verification = state_->verification_text(result.outcome);
+  result.verification = state_->verification_text(found);
   return result;
+}
+
+// All that has a say before a claim is made: the GPU once more, other sizes, the program, the
+// user's own test. The evidence is of the last claim.
+std::optional<std::string> Session::objection(const SearchOutcome& claimed,
+                                              const SearchRequest& request,
+                                              SearchEvidence& evidence,
+                                              std::vector<std::string>& notes,
+                                              const Cancellation& cancellation) {
+  evidence = SearchEvidence();
+  double speedup = std::exp(claimed.log_speedup);
+  if (measures()) {
+    AnswerTrial trial = try_answer(&claimed.best, request.sanitize, cancellation);
+    evidence.measurement = std::move(trial.measurement);
+    if (!trial.stands()) return trial.objections.front();
+    notes.insert(notes.end(), trial.notes.begin(), trial.notes.end());
+    if (evidence.measurement->speedup) speedup = evidence.measurement->speedup->cold.ratio;
+  }
+  std::string wrong = state_->wrong_elsewhere(claimed.best, notes, cancellation);
+  if (!wrong.empty()) return wrong;
+  wrong = state_->run_program(claimed.best, evidence, cancellation);
+  if (!wrong.empty()) return wrong;
+  const std::string text =
+      fmt::format("{:.2f}x {}", speedup, evidence.measurement ? "measured" : "predicted");
+  wrong = state_->hand_back(claimed.best, evidence, request.config, text, cancellation);
+  if (!wrong.empty()) return wrong;
+  return std::nullopt;
 }
 
 std::string Session::text(const SearchResult& result, const SearchConfig& config) const {

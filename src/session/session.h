@@ -147,6 +147,11 @@ class Session {
   struct State;
   explicit Session(std::unique_ptr<State> state);
   void look_at_original(const Cancellation& cancellation);
+  // Why a search's claim does not stand; nothing when it does. `evidence` and `notes` are what was
+  // found, for people.
+  std::optional<std::string> objection(const SearchOutcome& claimed, const SearchRequest& request,
+                                       SearchEvidence& evidence, std::vector<std::string>& notes,
+                                       const Cancellation& cancellation);
 
   std::unique_ptr<State> state_;
 };

@@ -159,7 +159,7 @@ AnswerTrial some_trial() {
   speedup.benches = {
       {{{"n", 1024}, {"m", 3}}, {2.0, 1.0, 10, speedup.cold}, {3.0, 1.5, 9, speedup.hot}}};
   trial.measurement.sanitizer = SanitizerReport{{"memcheck"}, {"a finding"}, {"a note"}};
-  trial.stands = false;
+  trial.objections = {"slower"};
   trial.notes = {"why"};
   return trial;
 }
@@ -171,7 +171,8 @@ TEST(EvaluationAnswer, MayBeATrial) {
   ASSERT_TRUE(read.ok()) << read.error().message;
   ASSERT_TRUE(read->trial);
   EXPECT_FALSE(read->evaluation);
-  EXPECT_FALSE(read->trial->stands);
+  EXPECT_FALSE(read->trial->stands());
+  EXPECT_EQ(read->trial->objections, answer.trial->objections);
   EXPECT_EQ(read->trial->notes, answer.trial->notes);
   ASSERT_TRUE(read->trial->measurement.speedup);
   const MeasuredSpeedup& speedup = *read->trial->measurement.speedup;

@@ -117,7 +117,7 @@ class GpuWorker {
     answer.worker = name_;
     if (job.task == EvaluationJob::Task::try_answer) {
       AnswerTrial& trial = answer.trial.emplace();
-      trial.stands = stands;
+      if (!stands) trial.objections = {"no"};
       MeasuredSpeedup& speedup = trial.measurement.speedup.emplace();
       const double ratio = claimed_speedup;
       speedup.cold = speedup.hot = {ratio, ratio * 0.99, ratio * 1.01};
@@ -306,7 +306,7 @@ TEST_F(FleetMeasurerTest, TheLowerOfTwoMeasurementsCounts) {
   boastful.claimed_speedup = 1000.0;
   const Candidate best = candidate("abc");
   AnswerTrial trial = fleet.try_answer(&best, true, never);
-  EXPECT_TRUE(trial.stands);
+  EXPECT_TRUE(trial.stands());
   ASSERT_TRUE(trial.measurement.speedup.has_value());
   EXPECT_EQ(trial.measurement.speedup->cold.ratio, 2.0);
   ASSERT_TRUE(trial.measurement.sanitizer.has_value());
@@ -322,7 +322,9 @@ TEST_F(FleetMeasurerTest, OneThatDoesNotBearItOutIsEnough) {
   second.stands = false;
   second.claimed_speedup = 1.0;
   const Candidate best = candidate("abc");
-  EXPECT_FALSE(fleet.try_answer(&best, false, never).stands);
+  const AnswerTrial trial = fleet.try_answer(&best, false, never);
+  ASSERT_EQ(trial.objections.size(), 1U);
+  EXPECT_EQ(trial.objections[0], "b: no");
 }
 
 TEST_F(FleetMeasurerTest, SaysThatOneGpuMeasuredAlone) {
@@ -340,7 +342,7 @@ TEST_F(FleetMeasurerTest, WithoutAGpuAnAnswerIsNotMeasured) {
   FleetMeasurer fleet = make();
   const Candidate best = candidate("abc");
   const AnswerTrial trial = fleet.try_answer(&best, false, never);
-  EXPECT_TRUE(trial.stands);
+  EXPECT_TRUE(trial.stands());
   EXPECT_FALSE(trial.measurement.speedup.has_value());
   ASSERT_EQ(trial.notes.size(), 1U);
 }

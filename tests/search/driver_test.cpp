@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 
@@ -61,6 +62,53 @@ TEST(Driver, WorkerCountAndTimingDoNotChangeTheSearch) {
       }
     }
   }
+}
+
+// The caller objects to so many claims.
+Result<SearchOutcome> search_with_objections(const World& world, int objections,
+                                             std::vector<std::uint32_t>* claimed) {
+  const WorldExpander expander(world, 0);
+  WorldEvaluator evaluator(world, 0);
+  const StepGraph graph = world.graph();
+  const Cancellation cancellation;
+  const Objection object = [&](const SearchOutcome& outcome) -> std::optional<std::string> {
+    EXPECT_TRUE(outcome.improved());
+    EXPECT_FALSE(outcome.path.empty());
+    claimed->push_back(outcome.best_state);
+    if (static_cast<int>(claimed->size()) > objections) return std::nullopt;
+    return "no";
+  };
+  return run_search(World::candidate(0), expander, evaluator, graph, small_config(100), nullptr,
+                    cancellation, nullptr, nullptr, object);
+}
+
+TEST(Driver, TheNextBestTakesThePlaceOfWhatTheCallerObjectsTo) {
+  const World world(3, Shape{});
+  std::vector<std::uint32_t> claimed;
+  const Result<SearchOutcome> none = search_with_objections(world, 0, &claimed);
+  ASSERT_TRUE(none && none->improved());
+  EXPECT_EQ(claimed.size(), 1U);
+  claimed.clear();
+  const Result<SearchOutcome> two = search_with_objections(world, 2, &claimed);
+  ASSERT_TRUE(two && two->improved());
+  ASSERT_EQ(claimed.size(), 3U);
+  EXPECT_EQ(claimed.front(), none->best_state);
+  EXPECT_EQ(two->best_state, claimed.back());
+  EXPECT_LE(two->log_speedup, none->log_speedup);
+  EXPECT_EQ(std::ranges::count(two->finalists, "no", &FinalistRecord::objection), 2);
+  EXPECT_EQ(two->path.back().state, two->best_state);
+}
+
+TEST(Driver, WhereNothingStandsTheOriginalIsTheAnswer) {
+  const World world(3, Shape{});
+  std::vector<std::uint32_t> claimed;
+  const Result<SearchOutcome> outcome = search_with_objections(world, 1000, &claimed);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->improved());
+  EXPECT_EQ(outcome->verdict, SpeedVerdict::ambiguous);
+  EXPECT_EQ(outcome->best_state, 0U);
+  EXPECT_TRUE(outcome->path.empty());
+  EXPECT_EQ(claimed.size(), outcome->finalists.size());
 }
 
 TEST(Driver, ReportsThePathWithItsGains) {

@@ -88,7 +88,7 @@ TEST(SearchOutcome, ClaimsOnlyWhatIsFast) {
   EXPECT_FALSE(outcome.verified());
   outcome.confirmed = true;
   EXPECT_TRUE(outcome.verified());
-  outcome.withdraw_claim(SpeedVerdict::ambiguous);
+  outcome.withdraw_claim(outcome.states.front(), SpeedVerdict::ambiguous);
   EXPECT_FALSE(outcome.improved());
   EXPECT_EQ(outcome.best_state, 0U);
   EXPECT_EQ(outcome.log_speedup, 0.0);
@@ -145,6 +145,19 @@ TEST(FinalSelection, DropsFinalistsThatFail) {
   EXPECT_EQ(*selection.winner, 2U);
   EXPECT_TRUE(selection.finalists[0].dropped);
   EXPECT_FALSE(selection.finalists[1].dropped);
+}
+
+TEST(FinalSelection, OfThoseThatTimeDoesNotTellApartTheShortestWins) {
+  for (const double other : {1.002e-3, 1.1e-3}) {
+    Device device({{0, 2e-3}, {1, 1e-3}, {2, other}}, TimeMethod::measured);
+    std::vector<Finalist> two = finalists({1, 2}, TimeMethod::measured);
+    two[0].steps = 7;
+    two[1].steps = 3;
+    const FinalSelection selection =
+        select_final(two, correct(around(2e-3, 0.01, TimeMethod::measured)), {}, std::ref(device));
+    ASSERT_TRUE(selection.winner);
+    EXPECT_EQ(*selection.winner, other < 1.05e-3 ? 2U : 1U);
+  }
 }
 
 TEST(FinalSelection, ClaimsNothingWithinTheNoise) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 namespace regraph {
 namespace {
@@ -160,6 +161,37 @@ TEST_F(PatchCheckTest, AnAnswerThatFailsTheTestIsWithdrawn) {
   EXPECT_EQ(check.patched_exit_code, 3);
   EXPECT_NE(shown.find("FAILS WITH THE PATCH"), std::string::npos) << shown;
   EXPECT_EQ(shown.find("best.patch"), std::string::npos) << shown;
+}
+
+// A line of the answer that another faster candidate does not have.
+std::string own_line(const SearchOutcome& outcome) {
+  std::istringstream lines(outcome.best.source);
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(0, line.find_first_not_of(' '));
+    const bool is_quotable = line.size() > 12 && line.find_first_of("'\"#/") == std::string::npos;
+    const bool lacks = std::ranges::any_of(outcome.finalists, [&](const FinalistRecord& one) {
+      return outcome.states[one.state].candidate->source.find(line) == std::string::npos;
+    });
+    if (is_quotable && lacks) return line;
+  }
+  return "";
+}
+
+TEST_F(PatchCheckTest, TheNextBestTakesThePlaceOfOneThatFailsTheTest) {
+  write_program(in_main());
+  const auto best = search("true");
+  ASSERT_TRUE(best);
+  ASSERT_TRUE(best->outcome.improved());
+  const std::string line = own_line(best->outcome);
+  ASSERT_FALSE(line.empty()) << best->outcome.best.source;
+  const auto found = search("if grep -qF -- '" + line + "' main.cu; then exit 3; fi");
+  ASSERT_TRUE(found);
+  ASSERT_TRUE(found->outcome.improved());
+  EXPECT_NE(found->outcome.best_state, best->outcome.best_state);
+  EXPECT_TRUE(found->evidence->check->same);
+  ASSERT_FALSE(found->notes.empty());
+  EXPECT_NE(found->notes.back().find("passed over: with the patch"), std::string::npos)
+      << found->notes.back();
 }
 
 TEST_F(PatchCheckTest, WhatIsWrittenIsCompared) {
