@@ -8,7 +8,7 @@
 #include "rewrite/forms/packed_arrays.h"
 #include "rewrite/forms/packed_copies.h"
 #include "rewrite/forms/plain_loads.h"
-#include "rewrite/forms/straight_values.h"
+#include "rewrite/forms/single_assignment.h"
 #include "rewrite/forms/webs.h"
 #include "source/analysis.h"
 #include "source/build.h"
@@ -99,7 +99,7 @@ source::Kernel indexed_form(const source::Kernel& kernel) {
   result.body = rewrite::with_packs_as_elements(result);
   result.body = rewrite::with_vector_arrays_as_elements(result);
   result.body = rewrite::without_moved_parameters(result);
-  result.body = rewrite::with_straight_values(result);
+  result.body = rewrite::with_single_assignments(result);
   result = rewrite::with_webs_declared(result);
   result.body = rewrite::without_induction_variables(result);
   return rewrite::without_local_pointers(result);

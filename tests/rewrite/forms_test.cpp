@@ -69,7 +69,7 @@ TEST(ForwardedLoads, StayInFrontOfWhatChangesMemory) {
   EXPECT_TRUE(has_name("      int o = atomicAdd(&b[4 * i + k], 1);\n"));
 }
 
-TEST(SelectedValues, KeepWhatRoundsDifferently) {
+TEST(IfConversion, KeepWhatRoundsDifferently) {
   // As one expression both sides would be double before they are stored.
   const std::string text =
       plain_text("  if (i < n) { float v; if (a[i] > 0.5f) v = 0.1; else v = i; b[i] = v; }\n");

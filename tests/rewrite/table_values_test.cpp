@@ -1,7 +1,7 @@
 // Small arrays of indices as values, and integers that change along a straight line.
 #include "rewrite/forms/table_values.h"
 
-#include "rewrite/forms/straight_values.h"
+#include "rewrite/forms/single_assignment.h"
 #include "rewrite/step_checks.h"
 
 namespace regraph::test {
@@ -31,7 +31,7 @@ std::string tabled(const std::string& statements) {
 
 std::string straight(const std::string& statements) {
   return body_of(statements, [](const source::Kernel& kernel) {
-    return rewrite::with_straight_values(kernel);
+    return rewrite::with_single_assignments(kernel);
   });
 }
 
@@ -86,7 +86,7 @@ TEST(TableValues, OthersStay) {
   }
 }
 
-TEST(StraightValues, AreNamedOneByOne) {
+TEST(SingleAssignment, AreNamedOneByOne) {
   const std::string parts =
       straight("int rest = i; to += rest % w; rest /= w; to += rest % h * 7; rest /= h;");
   EXPECT_TRUE(holds(parts, "const int to_2 = to + rest % w;")) << parts;
@@ -96,7 +96,7 @@ TEST(StraightValues, AreNamedOneByOne) {
   EXPECT_FALSE(holds(parts, "rest_3")) << parts;  // that nobody reads
 }
 
-TEST(StraightValues, OthersStay) {
+TEST(SingleAssignment, OthersStay) {
   for (const char* statements : {"if (i > 3) to += w;", "for (int k = 0; k < w; ++k) to += h;",
                                  "to += m[i];", "to = w;", "int* p = &to; to += *p;"}) {
     EXPECT_FALSE(holds(straight(statements), "to_2")) << straight(statements);

@@ -22,6 +22,8 @@ constexpr double kLargestDrawn = 8192.0;
 
 // Nor is one that has all bits set.
 constexpr std::int64_t kLongest = 16383;
+// Nor is there more work (volume) at either: some tenths of a second.
+constexpr double kMostVolumeOfAdded = 0x1p18;
 
 std::uint64_t hash_of(const std::string& name) {
   std::uint64_t hash = 0;
@@ -186,12 +188,32 @@ class Planner {
         value = std::clamp(static_cast<std::int64_t>(wanted) / rule.divisor * rule.divisor,
                            rule.least, rule.most);
       }
+      shrink(drawn);
       const bool known = std::ranges::find(problem_.tests, drawn) != problem_.tests.end();
       if (known || !is_affordable(problem_, drawn)) continue;
       for (const Distribution one : {Distribution::small_integers, Distribution::manifest}) {
         TestCase& test = add(one);
         test.symbols = drawn;
       }
+    }
+  }
+
+  // Halves the longest length until there is little enough work.
+  void shrink(Symbols& symbols) const {
+    while (volume(problem_, symbols) > kMostVolumeOfAdded) {
+      std::int64_t* longest = nullptr;
+      std::int64_t half = 0;
+      for (auto& [name, value] : symbols) {
+        const SizeRule rule = size_rule(problem_, name);
+        const std::int64_t halved = value / 2 / rule.divisor * rule.divisor;
+        if (!rule.is_length || rule.is_fixed || halved < std::max<std::int64_t>(rule.least, 1))
+          continue;
+        if (longest != nullptr && value <= *longest) continue;
+        longest = &value;
+        half = halved;
+      }
+      if (longest == nullptr) return;
+      *longest = half;
     }
   }
 
@@ -206,7 +228,8 @@ class Planner {
         const std::int64_t length = bits / rule.divisor * rule.divisor;
         if (length > rule.most || length <= usual) continue;
         symbols[name] = length;
-        if (!is_affordable(problem_, symbols)) continue;
+        if (volume(problem_, symbols) > kMostVolumeOfAdded || !is_affordable(problem_, symbols))
+          continue;
         add(Distribution::small_integers).symbols = symbols;
         break;
       }

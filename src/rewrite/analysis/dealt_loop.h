@@ -1,4 +1,5 @@
-// Loops that are dealt out to the threads of a block in turn. Used by raised_rows and block_size.
+// Loops that are dealt out to the threads of a block in turn. Used by row_serialisation and
+// block_size.
 #pragma once
 
 #include "rewrite/analysis/block_row.h"

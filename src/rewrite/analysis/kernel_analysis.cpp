@@ -3,10 +3,10 @@
 #include "rewrite/forms/block_extents.h"
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/early_exits.h"
+#include "rewrite/forms/if_conversion.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/named_conditions.h"
 #include "rewrite/forms/normal_form.h"
-#include "rewrite/forms/selected_values.h"
 #include "source/lexer.h"
 
 #include <algorithm>
@@ -149,7 +149,7 @@ Result<const KernelForm*> KernelAnalysis::single_exit() const {
       kernel.body = *body;
       kernel.body = with_conditions_written_out(kernel);
       if (kernel.body != *body) kernel.body = without_dead_guards(kernel);
-      kernel.body = with_selected_values(kernel);
+      kernel.body = if_converted(kernel);
     }
     single_exit_ = body ? made_of(std::move(kernel)) : Result<Form>(std::move(body).error());
   }

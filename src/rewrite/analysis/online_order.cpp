@@ -1,6 +1,6 @@
 #include "rewrite/analysis/online_order.h"
 
-#include "rewrite/analysis/seen_under.h"
+#include "rewrite/analysis/guarded_liveness.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/walk.h"
 

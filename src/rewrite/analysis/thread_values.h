@@ -1,5 +1,5 @@
 // What differs between the threads of a block, and what is the same for all of them. Used by
-// lonely_blocks.
+// thread_serialisation.
 #pragma once
 
 #include "source/analysis.h"

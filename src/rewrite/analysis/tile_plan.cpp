@@ -1,7 +1,7 @@
 #include "rewrite/analysis/tile_plan.h"
 
+#include "rewrite/analysis/guarded_liveness.h"
 #include "rewrite/analysis/refusal_place.h"
-#include "rewrite/analysis/seen_under.h"
 #include "rewrite/analysis/tile_conditions.h"
 #include "rewrite/analysis/tile_layout.h"
 #include "rewrite/analysis/tile_uses.h"

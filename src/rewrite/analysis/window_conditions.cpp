@@ -1,6 +1,6 @@
 #include "rewrite/analysis/window_conditions.h"
 
-#include "rewrite/analysis/seen_under.h"
+#include "rewrite/analysis/guarded_liveness.h"
 #include "rewrite/analysis/window_array.h"
 #include "rewrite/analysis/window_order.h"
 #include "rewrite/forms/inequalities.h"
@@ -237,7 +237,7 @@ Status check_thread_guards(const WindowNest& nest, const KernelForm& form) {
     for (std::size_t at = 0; at < update.guards.size(); ++at) {
       if (!asks_window(update.guards[at], nest)) dropped.push_back(update.spelled[at]);
     }
-    if (!dropped.empty() && !is_seen_only_under(form.kernel, form.analysis, update.target, dropped))
+    if (!dropped.empty() && !is_live_only_under(form.kernel, form.analysis, update.target, dropped))
       return refuse("its sums are seen by threads that the loop's guards keep out");
     for (const ExprPtr& read : {update.target, update.value}) {
       if (!dropped.empty() && !reads_set_registers(form.kernel, form.analysis, read))

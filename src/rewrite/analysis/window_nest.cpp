@@ -1,7 +1,7 @@
 #include "rewrite/analysis/window_nest.h"
 
+#include "rewrite/analysis/guarded_liveness.h"
 #include "rewrite/analysis/loop_choice.h"
-#include "rewrite/analysis/seen_under.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/match.h"

@@ -3,9 +3,9 @@
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/forwarded_loads.h"
 #include "rewrite/forms/guarded_reads.h"
+#include "rewrite/forms/if_conversion.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/named_conditions.h"
-#include "rewrite/forms/selected_values.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -367,7 +367,7 @@ Result<Kernel> normalised(const Kernel& kernel) {
   auto body = without_early_returns(with_conditions_written_out(kernel));
   if (!body) return std::move(body).error();
   result.body = std::move(*body);
-  result.body = with_merged_branches(with_selected_values(result));
+  result.body = with_merged_branches(if_converted(result));
   auto flat = flatten_guards(result);
   if (!flat) return std::move(flat).error();
   result.body = std::move(*flat);

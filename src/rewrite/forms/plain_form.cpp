@@ -6,6 +6,7 @@
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/element_registers.h"
+#include "rewrite/forms/if_conversion.h"
 #include "rewrite/forms/induction_variables.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/moved_parameters.h"
@@ -15,12 +16,11 @@
 #include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/previous_elements.h"
 #include "rewrite/forms/rebased_counters.h"
+#include "rewrite/forms/rerolling.h"
 #include "rewrite/forms/rolled_copies.h"
-#include "rewrite/forms/rolled_loops.h"
 #include "rewrite/forms/rolled_sums.h"
 #include "rewrite/forms/scaled_sums.h"
-#include "rewrite/forms/selected_values.h"
-#include "rewrite/forms/straight_values.h"
+#include "rewrite/forms/single_assignment.h"
 #include "rewrite/forms/sunk_loads.h"
 #include "rewrite/forms/table_values.h"
 #include "rewrite/forms/unused_names.h"
@@ -61,8 +61,8 @@ bool stores_in_loops(const source::Block& block, bool in_loop = false) {
 
 // Without unrolling by hand, where that is all that stands between a loop and its counter.
 void roll_loops(PlainForm& form, const PlainFormLicence& licence) {
-  RolledLoops rolled =
-      with_loops_rolled(form.kernel, {licence.distinct_buffers, licence.reordered_sums});
+  RerolledLoops rolled =
+      with_loops_rerolled(form.kernel, {licence.distinct_buffers, licence.reordered_sums});
   if (rolled.kernel.body == form.kernel.body) return;
   // A counter that two loops shared belongs to one.
   form.kernel = with_webs_declared(rolled.kernel);
@@ -94,8 +94,8 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel.body = with_table_values(result.kernel);
   result.kernel.body = with_counted_loops(result.kernel.body);
   result.kernel.body = with_narrow_counters(result.kernel);
-  result.kernel.body = with_selected_values(result.kernel);
-  result.kernel.body = with_straight_values(result.kernel);
+  result.kernel.body = if_converted(result.kernel);
+  result.kernel.body = with_single_assignments(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
   roll_loops(result, licence);
   result.kernel.body = with_copies_rolled(result.kernel);

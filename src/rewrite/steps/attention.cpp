@@ -6,7 +6,7 @@
 //   dealt out to slices of the block.
 //
 // Kernels with a block a query, whose threads are the elements of its row and put scores together
-// by trees, are taken for one thread a query first (lonely_blocks.h).
+// by trees, are taken for one thread a query first (thread_serialisation.h).
 //
 // It is what these steps make of a kernel one after another: block_size and scalar_replacement
 // (where they apply), online_fusion (unless the kernel is online already), smem_tile, slice_k
@@ -16,7 +16,7 @@
 #include "rewrite/analysis/online_updates.h"
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/parameter_reader.h"
-#include "rewrite/transform/lonely_blocks.h"
+#include "rewrite/transform/thread_serialisation.h"
 #include "source/walk.h"
 
 #include <memory>
@@ -52,16 +52,16 @@ Status require_online_sums(const KernelAnalysis& kernel) {
 
 // A block a query as one thread a query; null where threads share nothing. Error: refused, for
 // kernels with tiles already, and for blocks of another kind.
-Result<std::shared_ptr<const KernelState>> lonely_queries(const KernelAnalysis& kernel) {
+Result<std::shared_ptr<const KernelState>> serialised_queries(const KernelAnalysis& kernel) {
   std::shared_ptr<const KernelState> result;
   if (!kernel.analysis().has_shared()) return result;
-  auto lonely = lonely_blocks(kernel);
-  if (!lonely) {
+  auto serialised = serialise_threads(kernel);
+  if (!serialised) {
     return refuse(
         "smem_tile: the kernel uses shared memory already (for more than trees of a row: " +
-        lonely.error().message + ")");
+        serialised.error().message + ")");
   }
-  result = std::make_shared<const KernelState>(std::move(*lonely));
+  result = std::make_shared<const KernelState>(std::move(*serialised));
   return result;
 }
 
@@ -89,10 +89,11 @@ class Attention final : public StepRewriter {
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
                             const StepParameters& parameters) const override {
-    const auto lonely = lonely_queries(kernel);
-    if (!lonely) return lonely.error();
-    if (!*lonely) return with_members(kernel, parameters);
-    return with_members(KernelAnalysis(**lonely, kernel.problem(), kernel.limits()), parameters);
+    const auto serialised = serialised_queries(kernel);
+    if (!serialised) return serialised.error();
+    if (!*serialised) return with_members(kernel, parameters);
+    return with_members(KernelAnalysis(**serialised, kernel.problem(), kernel.limits()),
+                        parameters);
   }
 
  private:

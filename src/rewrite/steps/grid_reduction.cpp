@@ -42,7 +42,7 @@ class SumOfElements {
     auto launch = kernel.launch();
     if (!launch) return launch.error();
     place.launch = **launch;
-    if (Status status = require_lonely_threads(kernel, place.launch); !status)
+    if (Status status = require_independent_threads(kernel, place.launch); !status)
       return status.error();
     auto form = kernel.single_exit();
     if (!form) return form.error();
@@ -92,7 +92,7 @@ class SumOfElements {
     return {};
   }
 
-  static Status require_lonely_threads(const KernelAnalysis& kernel, const Launch& launch) {
+  static Status require_independent_threads(const KernelAnalysis& kernel, const Launch& launch) {
     const source::Analysis& analysis = kernel.analysis();
     if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
       return refuse("the threads of a block work together already");

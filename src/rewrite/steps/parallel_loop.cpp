@@ -75,7 +75,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     if (!which) return which.error();
     auto launch = kernel.launch();
     if (!launch) return launch.error();
-    if (Status status = require_lonely_threads(kernel); !status) return status.error();
+    if (Status status = require_independent_threads(kernel); !status) return status.error();
     if (Status status = require_room(kernel.analysis(), **launch, place); !status)
       return status.error();
     auto loops = parallel_loops(kernel);
@@ -127,7 +127,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     return fail(ErrorCode::invalid_argument, "'old_x' must be y or z, and 'axis' x");
   }
 
-  static Status require_lonely_threads(const KernelAnalysis& kernel) {
+  static Status require_independent_threads(const KernelAnalysis& kernel) {
     if (const Status& status = kernel.transparent(); !status) return status;
     const Analysis& analysis = kernel.analysis();
     if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())

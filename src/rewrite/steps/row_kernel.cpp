@@ -1,8 +1,8 @@
 // row_kernel: a kernel with a block a row, threads that take its elements in turn and a tree in
 // shared memory, is laid out anew.
 //
-// It is taken for one thread a row (raised_rows.h; where each warp of a block has a row of its own,
-// for blocks of one warp first, warps_as_blocks.h), and the row is dealt out as
+// It is taken for one thread a row (row_serialisation.h; where each warp of a block has a row of
+// its own, for blocks of one warp first, warps_as_blocks.h), and the row is dealt out as
 // cross_thread_reduction does it: any number of threads, neighbouring elements as vectors, rows in
 // registers between the loops, sums by shuffles. Where it is neighbouring rows that lie side by
 // side (sums of columns), 32 of them share a block as in slice_reduction. With form=online its
@@ -12,7 +12,7 @@
 // them are.
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/raised_rows.h"
+#include "rewrite/transform/row_serialisation.h"
 #include "rewrite/transform/warps_as_blocks.h"
 #include "source/polynomial.h"
 #include "source/walk.h"
@@ -116,11 +116,11 @@ class RowKernel final : public StepRewriter {
 
   // Rows may be those of blocks, or of the warps of blocks. Errors: of the first.
   static Result<KernelState> raised_by_blocks_or_warps(const KernelAnalysis& kernel) {
-    auto raised = raised_rows(kernel);
+    auto raised = serialise_rows(kernel);
     if (raised) return raised;
     const auto warps = with_warps_as_blocks(kernel);
     if (!warps) return raised;
-    auto of_warps = raised_rows(KernelAnalysis(*warps, kernel.problem(), kernel.limits()));
+    auto of_warps = serialise_rows(KernelAnalysis(*warps, kernel.problem(), kernel.limits()));
     return of_warps ? std::move(of_warps) : std::move(raised);
   }
 

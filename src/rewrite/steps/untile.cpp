@@ -15,8 +15,8 @@
 // That is slower by itself, and what steps that lay out tiles by themselves begin with: contraction
 // and slice_reduction do it on the way. Legal where each piece is: copies in shared memory are read
 // where they came from (transform/staged_copies.h), strips become one loop with the same iterations
-// (merged_strips.h), which ends where these add zeros (idle_ends.h), under the condition of the
-// store (guarded_loops.h).
+// (loop_coalescing.h), which ends where these add zeros (trip_count_trimming.h), under the
+// condition of the store (guarded_loops.h).
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/steps/step_rewriter.h"
@@ -25,10 +25,10 @@
 #include "rewrite/transform/grid_axes.h"
 #include "rewrite/transform/grid_by_block.h"
 #include "rewrite/transform/guarded_loops.h"
-#include "rewrite/transform/idle_ends.h"
-#include "rewrite/transform/merged_strips.h"
+#include "rewrite/transform/loop_coalescing.h"
 #include "rewrite/transform/staged_copies.h"
 #include "rewrite/transform/strip_headers.h"
+#include "rewrite/transform/trip_count_trimming.h"
 #include "rewrite/transform/unused_values.h"
 #include "source/mutator.h"
 
@@ -129,9 +129,9 @@ class Untile final : public StepRewriter {
 
   static source::Kernel one_loop(source::Kernel kernel, const Dim3& block, const Problem& problem) {
     kernel.body = without_unused_values(std::move(kernel.body));
-    MergedStrips merged = with_merged_strips(kernel, block, problem);
+    CoalescedLoops merged = with_coalesced_loops(kernel, block, problem);
     kernel.body = without_unused_values(std::move(merged.body));
-    kernel.body = without_idle_ends(kernel, merged.depths);
+    kernel.body = with_trimmed_trip_counts(kernel, merged.depths);
     kernel.body = with_guarded_loops(kernel);
     kernel.body = without_dead_guards(kernel);
     kernel.body = without_unused_values(std::move(kernel.body));

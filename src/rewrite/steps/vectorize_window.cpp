@@ -25,11 +25,11 @@
 // 'assume: {align}' grants.
 #include "rewrite/analysis/interior.h"
 #include "rewrite/steps/macro_step.h"
+#include "rewrite/transform/full_unroll.h"
 #include "rewrite/transform/guard_removal.h"
 #include "rewrite/transform/inside_first.h"
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/neighbour_vectors.h"
-#include "rewrite/transform/written_out.h"
 #include "source/build.h"
 
 #include <memory>
@@ -125,7 +125,7 @@ class VectorizeWindow final : public StepRewriter {
   static Result<WideCode> widened(const KernelAnalysis& coarsened, const Kernel& kernel,
                                   Names& names, int width) {
     Kernel code = kernel;
-    code.body = written_out(with_inside_first(kernel.body), names, kMostStatementsWrittenOut);
+    code.body = fully_unrolled(with_inside_first(kernel.body), names, kMostStatementsWrittenOut);
     const source::Analysis analysis(code);
     const auto interior = interior_of_threads(code, analysis, (*coarsened.launch())->block);
     if (!interior) return interior.error();

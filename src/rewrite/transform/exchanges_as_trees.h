@@ -1,5 +1,5 @@
 // What threads of a block put together of each other's values, however they do it, as a tree over
-// shared memory: the form that steps look for. Used by raised_rows.
+// shared memory: the form that steps look for. Used by row_serialisation.
 //
 //   for (d = 16; d > 0; d /= 2) s += __shfl_down_sync(all, s, d);
 //   if (lane == 0) part[warp] = s;                        slots[threadIdx.x] = s;

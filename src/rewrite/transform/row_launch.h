@@ -1,4 +1,4 @@
-// A thread for each block that there was. Used by raised_rows and lonely_blocks.
+// A thread for each block that there was. Used by row_serialisation and thread_serialisation.
 #pragma once
 
 #include "rewrite/analysis/kernel_analysis.h"

@@ -1,5 +1,5 @@
 // What each thread of a block has added up or chosen so far, and the trees that put it together.
-// Used by raised_rows.
+// Used by row_serialisation.
 #pragma once
 
 #include "base/result.h"

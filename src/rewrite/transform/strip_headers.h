@@ -1,4 +1,4 @@
-// Headers of loops that go strip by strip, in the form that merged_strips.h knows.
+// Headers of loops that go strip by strip, in the form that loop_coalescing.h knows.
 #pragma once
 
 #include "kernel/launch_plan.h"

@@ -1,6 +1,6 @@
 #include "rewrite/transform/tile_body.h"
 
-#include "rewrite/analysis/seen_under.h"
+#include "rewrite/analysis/guarded_liveness.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -152,7 +152,7 @@ bool TileBody::can_drop_guard(const Branch& branch) const {
     for (const ExprPtr& read : {target, value_of(stmt)})
       droppable = droppable && reads_set_registers(kernel_, analysis_, read, own);
     if (base != nullptr && own.contains(base->name)) return;
-    droppable = droppable && is_seen_only_under(kernel_, analysis_, target, guards);
+    droppable = droppable && is_live_only_under(kernel_, analysis_, target, guards);
   });
   return droppable;
 }

@@ -1,5 +1,5 @@
 // Loops that were unrolled by hand.
-#include "rewrite/forms/rolled_loops.h"
+#include "rewrite/forms/rerolling.h"
 
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/step_checks.h"
@@ -36,7 +36,7 @@ int loops_in(const std::string& text) {
   return loops;
 }
 
-TEST(RolledLoops, AreOneLoop) {
+TEST(RerolledLoops, AreOneLoop) {
   for (const std::string& body : std::vector<std::string>{
            R"(int k = 0; for (; k + 3 < m; k += 4) { s += a[i * m + k]; s += a[i * m + k +
              1]; s += a[i * m + k + 2]; s += a[i * m + k + 3]; } for (; k < m; ++k) s +=
@@ -84,7 +84,7 @@ TEST(RolledLoops, AreOneLoop) {
   }
 }
 
-TEST(RolledLoops, SumTheirPartsInOne) {
+TEST(RerolledLoops, SumTheirPartsInOne) {
   for (const std::string& body : std::vector<std::string>{
            R"(float p = 0.0f, q = 0.0f; int k = 0; for (; k + 1 < m; k += 2) { p += a[i * m
              + k]; q += a[i * m + k + 1]; } float t = p + q; for (; k < m; ++k) t += a[i *
@@ -106,7 +106,7 @@ TEST(RolledLoops, SumTheirPartsInOne) {
   }
 }
 
-TEST(RolledLoops, OthersStay) {
+TEST(RerolledLoops, OthersStay) {
   for (const std::string& body : std::vector<std::string>{
            // Other elements, another operation, another number of copies.
            R"(int k = 0; for (; k + 1 < m; k += 2) { s += a[i * m + k]; s += a[i * m]; } for

@@ -1,4 +1,4 @@
-#include "rewrite/analysis/seen_under.h"
+#include "rewrite/analysis/guarded_liveness.h"
 
 #include "source/build.h"
 #include "source/printer.h"
@@ -18,10 +18,10 @@ using source::StmtPtr;
 
 namespace {
 
-class SeenUnder {
+class GuardedLiveness {
  public:
-  SeenUnder(const source::Kernel& kernel, const source::Analysis& analysis,
-            const std::vector<ExprPtr>& guards)
+  GuardedLiveness(const source::Kernel& kernel, const source::Analysis& analysis,
+                  const std::vector<ExprPtr>& guards)
       : kernel_(kernel), analysis_(analysis) {
     for (const ExprPtr& guard : guards) {
       guards_.insert(source::print(guard));
@@ -150,9 +150,9 @@ bool is_register(const std::string& name, const source::Analysis& analysis) {
          !variable->is_pointer;
 }
 
-bool is_seen_only_under(const source::Kernel& kernel, const source::Analysis& analysis,
+bool is_live_only_under(const source::Kernel& kernel, const source::Analysis& analysis,
                         const ExprPtr& place, const std::vector<ExprPtr>& guards) {
-  return SeenUnder(kernel, analysis, guards).ask(place);
+  return GuardedLiveness(kernel, analysis, guards).ask(place);
 }
 
 }  // namespace regraph::rewrite

@@ -1,4 +1,4 @@
-// Loops that were unrolled by hand, as the loops that they were.
+// Loop rerolling: loops that were unrolled by hand, as the loops that they were.
 #pragma once
 
 #include "rewrite/forms/unrolled_copies.h"
@@ -6,7 +6,7 @@
 
 namespace regraph::rewrite {
 
-struct RolledLoops {
+struct RerolledLoops {
   source::Kernel kernel;
   CopyLicence relied_on;
 };
@@ -18,7 +18,7 @@ struct RolledLoops {
 // The second may have a counter of its own that begins where whole groups end, and the first may
 // count groups. Where sums may be reordered, several partial sums are one (partial_sums.h) if the
 // loop can be rolled for that. For kernels without opaque code.
-[[nodiscard]] RolledLoops with_loops_rolled(const source::Kernel& kernel,
-                                            const CopyLicence& licence);
+[[nodiscard]] RerolledLoops with_loops_rerolled(const source::Kernel& kernel,
+                                                const CopyLicence& licence);
 
 }  // namespace regraph::rewrite

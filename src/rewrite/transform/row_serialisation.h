@@ -1,4 +1,4 @@
-// Kernels with a block a row, as if one thread did all of it. Used by row_kernel.
+// Thread serialisation of kernels with a block a row: one thread does all of it. Used by row_kernel.
 //
 //   for (c = threadIdx.x; c < n; c += blockDim.x) sum += x[..];   ->   for (c = 0; c < n; ++c) ...
 //   slots[threadIdx.x] = sum; a tree over slots; ... slots[0]     ->   ... sum
@@ -16,6 +16,6 @@ namespace regraph::rewrite {
 // may happen one after another. Error: refused: a thread is asked for in any other way, what a
 // thread adds up is used before the tree, or begins with a value that the tree would count several
 // times.
-[[nodiscard]] Result<KernelState> raised_rows(const KernelAnalysis& kernel);
+[[nodiscard]] Result<KernelState> serialise_rows(const KernelAnalysis& kernel);
 
 }  // namespace regraph::rewrite

@@ -1,5 +1,5 @@
 // Integers that straight code changes, and the windows that are clipped with them.
-#include "rewrite/forms/straight_values.h"
+#include "rewrite/forms/single_assignment.h"
 
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/step_checks.h"
@@ -24,7 +24,7 @@ std::string named(const std::string& body) {
   const auto kernel = kernel_of(body);
   if (!kernel) return "";
   rewrite::KernelState state = kernel->original();
-  state.unit.kernel.body = rewrite::with_straight_values(state.unit.kernel);
+  state.unit.kernel.body = rewrite::with_single_assignments(state.unit.kernel);
   EXPECT_EQ(kernel->verdict(state), "correct") << source::print(state.unit);
   return source::print(state.unit);
 }

@@ -1,4 +1,4 @@
-#include "rewrite/transform/written_out.h"
+#include "rewrite/transform/full_unroll.h"
 
 #include "rewrite/analysis/loop_choice.h"
 #include "source/build.h"
@@ -122,7 +122,7 @@ class LoopWriter {
 
 }  // namespace
 
-Block written_out(const Block& block, Names& names, int most_statements) {
+Block fully_unrolled(const Block& block, Names& names, int most_statements) {
   return LoopWriter(names, most_statements).run(block);
 }
 

@@ -1,4 +1,4 @@
-// Loops over strips of constant length as one loop over all of their iterations.
+// Loop coalescing: loops over strips of constant length as one loop over all of their iterations.
 //
 //   for (int t = 0; t < (n + 15) / 16; ++t)
 //     for (int k = 0; k < 16; ++k) f(t * 16 + k);
@@ -18,7 +18,7 @@
 
 namespace regraph::rewrite {
 
-struct MergedStrips {
+struct CoalescedLoops {
   source::Block body;
   // By counter: the number of things that the strips are made for, n above, where that is known. As
   // many strips as hold them are run, where there are any.
@@ -28,7 +28,7 @@ struct MergedStrips {
 // Merges the loops of the kernel of which the outer one does nothing but to run the inner one,
 // under conditions or not, and in which all that mentions the counters mentions them as t * 16 + k
 // does. Others stay.
-[[nodiscard]] MergedStrips with_merged_strips(const source::Kernel& kernel, const Dim3& block,
-                                              const Problem& problem);
+[[nodiscard]] CoalescedLoops with_coalesced_loops(const source::Kernel& kernel, const Dim3& block,
+                                                  const Problem& problem);
 
 }  // namespace regraph::rewrite

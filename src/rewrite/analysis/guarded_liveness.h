@@ -1,5 +1,5 @@
-// Registers whose contents are seen under conditions only: elsewhere they may hold anything. Used
-// by smem_tile and window_tile.
+// Liveness under guards: registers whose contents are read under conditions only, and may hold
+// anything elsewhere. Used by smem_tile and window_tile.
 #pragma once
 
 #include "source/analysis.h"
@@ -18,7 +18,7 @@ namespace regraph::rewrite {
 // guards hold and nowhere else, its own updates aside. Other registers may be computed from it, if
 // that holds for them. What does not hold of the element may hold of the whole array. Guards are
 // the same where they read the same: the kernel's names have one meaning each.
-[[nodiscard]] bool is_seen_only_under(const source::Kernel& kernel,
+[[nodiscard]] bool is_live_only_under(const source::Kernel& kernel,
                                       const source::Analysis& analysis,
                                       const source::ExprPtr& place,
                                       const std::vector<source::ExprPtr>& guards);

@@ -1,4 +1,4 @@
-#include "rewrite/forms/selected_values.h"
+#include "rewrite/forms/if_conversion.h"
 
 #include "source/build.h"
 #include "source/known_functions.h"
@@ -229,7 +229,7 @@ class Selector final : public source::Mutator {
 
 }  // namespace
 
-source::Block with_selected_values(const source::Kernel& kernel) {
+source::Block if_converted(const source::Kernel& kernel) {
   return Selector(kernel).run(kernel.body);
 }
 

@@ -1,5 +1,5 @@
 // Blocks whose threads are elements of a row, as one thread.
-#include "rewrite/transform/lonely_blocks.h"
+#include "rewrite/transform/thread_serialisation.h"
 
 #include "rewrite/step_checks.h"
 
@@ -24,10 +24,10 @@ std::unique_ptr<KernelCase> block_of(const std::string& body, const std::string&
   return made.ok() ? std::move(*made) : nullptr;
 }
 
-std::string lonely(const KernelCase& kernel) {
+std::string serialised(const KernelCase& kernel) {
   const rewrite::KernelState original = kernel.original();
   const rewrite::KernelAnalysis analysis = kernel.analysis(original);
-  const auto state = rewrite::lonely_blocks(analysis);
+  const auto state = rewrite::serialise_threads(analysis);
   EXPECT_TRUE(state.ok()) << (state.ok() ? "" : state.error().message);
   if (!state.ok()) return "";
   EXPECT_EQ(kernel.verdict(*state), "correct") << source::print(state->unit);
@@ -40,7 +40,7 @@ void expect_obstacle(const std::string& body, const std::string& reason,
   ASSERT_NE(kernel, nullptr);
   const rewrite::KernelState original = kernel->original();
   const rewrite::KernelAnalysis analysis = kernel->analysis(original);
-  const auto state = rewrite::lonely_blocks(analysis);
+  const auto state = rewrite::serialise_threads(analysis);
   ASSERT_FALSE(state.ok()) << source::print(state->unit);
   EXPECT_NE(state.error().message.find(reason), std::string::npos) << state.error().message;
 }
@@ -49,7 +49,7 @@ constexpr const char* kTree =
     "__syncthreads(); for (int k = 8; k > 0; k /= 2) { if (d < k) s[d] += s[d + k]; "
     "__syncthreads(); } ";
 
-TEST(LonelyBlocks, KeepWhatEachThreadHas) {
+TEST(ThreadSerialisation, KeepWhatEachThreadHas) {
   const auto kernel = block_of(
       "float q = x[blockIdx.x * 16 + d]; float mix = 0.0f; float all = 0.0f;\n"
       "for (int t = 0; t < n; ++t) { s[d] = q * w[t * 16 + d]; " +
@@ -58,7 +58,7 @@ TEST(LonelyBlocks, KeepWhatEachThreadHas) {
       "if (d % 2 == 0) { float half = mix * 0.5f; mix = half; } __syncthreads(); }\n"
       "y[blockIdx.x * 16 + d] = mix; if (threadIdx.x == 0) z[blockIdx.x] = all;");
   ASSERT_NE(kernel, nullptr);
-  const std::string code = lonely(*kernel);
+  const std::string code = serialised(*kernel);
   EXPECT_NE(code.find("float q[16];"), std::string::npos) << code;
   EXPECT_NE(code.find("float mix[16];"), std::string::npos) << code;
   EXPECT_NE(code.find("float all ="), std::string::npos) << code;
@@ -67,7 +67,7 @@ TEST(LonelyBlocks, KeepWhatEachThreadHas) {
   EXPECT_EQ(code.find("__syncthreads"), std::string::npos) << code;
 }
 
-TEST(LonelyBlocks, TakeTreesOfAnyOperation) {
+TEST(ThreadSerialisation, TakeTreesOfAnyOperation) {
   for (const char* update : {"s[d] = fmaxf(s[d], s[d + k])", "s[d] *= s[d + k]"}) {
     const auto kernel = block_of(
         "s[d] = x[blockIdx.x * 16 + d]; __syncthreads(); for (int k = 8; k > 0; k /= 2) { "
@@ -77,11 +77,11 @@ TEST(LonelyBlocks, TakeTreesOfAnyOperation) {
         "y[blockIdx.x * 16 + d] = x[blockIdx.x * 16 + d] - top; if (d == 0) z[blockIdx.x] "
         "= top + w[0];");
     ASSERT_NE(kernel, nullptr);
-    lonely(*kernel);
+    serialised(*kernel);
   }
 }
 
-TEST(LonelyBlocks, RefuseWhatIsMoreThanTrees) {
+TEST(ThreadSerialisation, RefuseWhatIsMoreThanTrees) {
   const std::string store = "s[d] = x[blockIdx.x * 16 + d]; ";
   const std::string end = "y[blockIdx.x * 16 + d] = s[0]; z[blockIdx.x] = s[0];";
   expect_obstacle(
@@ -99,13 +99,13 @@ TEST(LonelyBlocks, RefuseWhatIsMoreThanTrees) {
                   "which is more than a number");
 }
 
-TEST(LonelyBlocks, NeedLeaveToAddInAnotherOrder) {
+TEST(ThreadSerialisation, NeedLeaveToAddInAnotherOrder) {
   const auto kernel = block_of("s[d] = x[blockIdx.x * 16 + d]; " + std::string(kTree) +
                                    "y[blockIdx.x * 16 + d] = s[0]; z[blockIdx.x] = w[0];",
                                "16", "{noalias: true, reassociate: false}");
   ASSERT_NE(kernel, nullptr);
   const rewrite::KernelState original = kernel->original();
-  const auto state = rewrite::lonely_blocks(kernel->analysis(original));
+  const auto state = rewrite::serialise_threads(kernel->analysis(original));
   ASSERT_FALSE(state.ok());
   EXPECT_NE(state.error().message.find("reassociate"), std::string::npos) << state.error().message;
 }

@@ -1,4 +1,4 @@
-// Branches that do nothing but choose a value.
+// If-conversion: branches that do nothing but choose a value, as the choice.
 #pragma once
 
 #include "source/ir.h"
@@ -15,6 +15,6 @@ namespace regraph::rewrite {
 //   int e = i + 8; if (e > n) e = n;        becomes   int e = i + 8 > n ? n : i + 8;
 // What stands on either side is still computed where it was only. Sides of different types are
 // converted to the place's type, as the assignments did. Sides with loops or barriers stay.
-[[nodiscard]] source::Block with_selected_values(const source::Kernel& kernel);
+[[nodiscard]] source::Block if_converted(const source::Kernel& kernel);
 
 }  // namespace regraph::rewrite

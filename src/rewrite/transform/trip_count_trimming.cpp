@@ -1,4 +1,4 @@
-#include "rewrite/transform/idle_ends.h"
+#include "rewrite/transform/trip_count_trimming.h"
 
 #include "rewrite/forms/inequalities.h"
 #include "source/analysis.h"
@@ -194,8 +194,8 @@ class EndMover final : public source::Mutator {
 
 }  // namespace
 
-Block without_idle_ends(const source::Kernel& kernel,
-                        const std::map<std::string, Polynomial>& depths) {
+Block with_trimmed_trip_counts(const source::Kernel& kernel,
+                               const std::map<std::string, Polynomial>& depths) {
   return EndMover(kernel, depths).run(kernel.body);
 }
 

@@ -1,4 +1,4 @@
-#include "rewrite/transform/merged_strips.h"
+#include "rewrite/transform/loop_coalescing.h"
 
 #include "rewrite/analysis/block_geometry.h"
 #include "rewrite/analysis/global_index.h"
@@ -358,10 +358,10 @@ class StripMerger final : public source::Mutator {
 
 }  // namespace
 
-MergedStrips with_merged_strips(const source::Kernel& kernel, const Dim3& block,
-                                const Problem& problem) {
+CoalescedLoops with_coalesced_loops(const source::Kernel& kernel, const Dim3& block,
+                                    const Problem& problem) {
   StripMerger merger(kernel, block, problem);
-  MergedStrips result;
+  CoalescedLoops result;
   result.body = merger.run(kernel.body);
   result.depths = std::move(merger.depths);
   return result;

@@ -1,4 +1,4 @@
-#include "rewrite/forms/rolled_loops.h"
+#include "rewrite/forms/rerolling.h"
 
 #include "rewrite/forms/inequalities.h"
 #include "rewrite/forms/partial_sums.h"
@@ -348,8 +348,8 @@ bool has_neighbouring_loops(const Block& block) {
 
 }  // namespace
 
-RolledLoops with_loops_rolled(const source::Kernel& kernel, const CopyLicence& licence) {
-  RolledLoops result{kernel, {}};
+RerolledLoops with_loops_rerolled(const source::Kernel& kernel, const CopyLicence& licence) {
+  RerolledLoops result{kernel, {}};
   // Most kernels have nothing to ask about.
   if (!has_neighbouring_loops(kernel.body)) return result;
   const auto roll = [&](const source::Kernel& from) {

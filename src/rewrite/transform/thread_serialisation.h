@@ -1,5 +1,5 @@
-// Blocks whose threads are the elements of a row, as if one thread did all that they do. Used by
-// attention.
+// Thread serialisation: blocks whose threads are the elements of a row, as if one thread did all
+// that they do. Used by attention.
 //
 //   q = query[blockIdx.x * 64 + threadIdx.x];          ->  for (e) q[e] = query[row * 64 + e];
 //   for (t) {                                              for (t) {
@@ -19,6 +19,6 @@ namespace regraph::rewrite {
 // stays as it is; a statement is done for all elements before the next one is, which is one of the
 // orders that barriers leave open. Error: refused: threads share more than trees, or there are
 // none, control flow around barriers differs between threads, or a thread would keep too much.
-[[nodiscard]] Result<KernelState> lonely_blocks(const KernelAnalysis& kernel);
+[[nodiscard]] Result<KernelState> serialise_threads(const KernelAnalysis& kernel);
 
 }  // namespace regraph::rewrite

@@ -1,4 +1,4 @@
-#include "rewrite/transform/raised_rows.h"
+#include "rewrite/transform/row_serialisation.h"
 
 #include "rewrite/analysis/block_row.h"
 #include "rewrite/analysis/dealt_loop.h"
@@ -349,7 +349,7 @@ class RowRaiser {
 
 }  // namespace
 
-Result<KernelState> raised_rows(const KernelAnalysis& kernel) {
+Result<KernelState> serialise_rows(const KernelAnalysis& kernel) {
   auto launch = kernel.launch();
   if (!launch) return launch.error();
   auto single = kernel.single_exit();

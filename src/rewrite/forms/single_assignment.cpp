@@ -1,4 +1,4 @@
-#include "rewrite/forms/straight_values.h"
+#include "rewrite/forms/single_assignment.h"
 
 #include "source/build.h"
 #include "source/known_functions.h"
@@ -194,7 +194,7 @@ Block without_unread(Block body, const std::set<std::string>& values) {
 
 }  // namespace
 
-Block with_straight_values(const Kernel& kernel) {
+Block with_single_assignments(const Kernel& kernel) {
   ValueNamer namer(kernel);
   Block body = namer.run(kernel.body);
   return namer.made().empty() ? kernel.body : without_unread(std::move(body), namer.made());

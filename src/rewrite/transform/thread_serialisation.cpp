@@ -1,4 +1,4 @@
-#include "rewrite/transform/lonely_blocks.h"
+#include "rewrite/transform/thread_serialisation.h"
 
 #include "rewrite/analysis/block_row.h"
 #include "rewrite/analysis/reduction_loop.h"
@@ -341,7 +341,7 @@ class BlockSerialiser {
 
 }  // namespace
 
-Result<KernelState> lonely_blocks(const KernelAnalysis& kernel) {
+Result<KernelState> serialise_threads(const KernelAnalysis& kernel) {
   auto launch = kernel.launch();
   if (!launch) return launch.error();
   auto form = kernel.single_exit();

@@ -1,4 +1,4 @@
-// Loops that end where their iterations begin to do nothing.
+// Trip-count trimming: loops end where their iterations begin to do nothing.
 #pragma once
 
 #include "source/ir.h"
@@ -16,7 +16,7 @@ namespace regraph::rewrite {
 // A product is zero only where all of its factors are known numbers: zero times an element would be
 // no number where that is infinite or none. (A sum that is the negative zero stays it, which is the
 // only difference.) The loops reach the number, where that is above zero.
-[[nodiscard]] source::Block without_idle_ends(
+[[nodiscard]] source::Block with_trimmed_trip_counts(
     const source::Kernel& kernel, const std::map<std::string, source::Polynomial>& depths);
 
 }  // namespace regraph::rewrite

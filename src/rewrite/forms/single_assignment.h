@@ -1,4 +1,5 @@
-// Integers that change along a straight line of code, as a value for each change.
+// Static single assignment of integers: those that change along a straight line of code, as a value
+// for each change.
 #pragma once
 
 #include "source/ir.h"
@@ -13,6 +14,6 @@ namespace regraph::rewrite {
 // Taken are integers of a thread that nothing but statements of one block changes, the block that
 // declares them, by values that are not from memory. What nobody reads goes. For kernels without
 // opaque code.
-[[nodiscard]] source::Block with_straight_values(const source::Kernel& kernel);
+[[nodiscard]] source::Block with_single_assignments(const source::Kernel& kernel);
 
 }  // namespace regraph::rewrite
