@@ -11,8 +11,8 @@ namespace {
 // Most often the best state passes; that two in a row do not is rare.
 constexpr double kNextIsAskedFor = 0.1;
 
-// Half a percent: less than times are worth, predicted or measured.
-constexpr double kSameLogSpeedup = 0.005;
+// One percent: less than times are worth, predicted or measured.
+constexpr double kSameLogSpeedup = 0.01;
 
 }  // namespace
 

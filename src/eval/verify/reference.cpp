@@ -340,7 +340,7 @@ Status Reference::look_at_computation(const KernelRun& run, std::uint64_t writte
   if (distribution == Distribution::lowest && (work.adds || work.multiplies))
     return leave_out("the original computes with its inputs, and results would not be finite");
   if (largest && (work.adds || work.products > written || one.arithmetic.special_functions)) {
-    return leave_out("an order decides what overflows");
+    return leave_out("what overflows depends on the order of the terms");
   }
   const bool large =
       distribution == Distribution::magnitudes || distribution == Distribution::far_below;

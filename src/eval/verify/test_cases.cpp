@@ -220,20 +220,31 @@ class Planner {
   // Each length by itself as long as can be run often, every bit of it set: whatever a kernel asks
   // of some bits alone holds somewhere.
   void lengthen() {
+    Symbols least = small_;
+    for (auto& [name, value] : least) {
+      const SizeRule rule = size_rule(problem_, name);
+      if (rule.is_length && !rule.is_fixed && rule.least > 0) value = std::min(value, rule.least);
+    }
     for (const auto& [name, usual] : small_) {
       const SizeRule rule = size_rule(problem_, name);
       if (!rule.is_length || rule.is_fixed) continue;
-      Symbols symbols = small_;
       for (std::int64_t bits = kLongest; bits > usual; bits /= 2) {
         const std::int64_t length = bits / rule.divisor * rule.divisor;
-        if (length > rule.most || length <= usual) continue;
-        symbols[name] = length;
-        if (volume(problem_, symbols) > kMostVolumeOfAdded || !is_affordable(problem_, symbols))
-          continue;
-        add(Distribution::small_integers).symbols = symbols;
-        break;
+        if (length <= rule.most && length > usual && add_long(name, length, least)) break;
       }
     }
+  }
+
+  // Others as usual, or as small as they come. False: it is too much work with either.
+  bool add_long(const std::string& name, std::int64_t length, const Symbols& least) {
+    for (Symbols symbols : {small_, least}) {
+      symbols[name] = length;
+      if (volume(problem_, symbols) > kMostVolumeOfAdded || !is_affordable(problem_, symbols))
+        continue;
+      add(Distribution::small_integers).symbols = std::move(symbols);
+      return true;
+    }
+    return false;
   }
 
   void vary_floats() {
@@ -305,7 +316,10 @@ class Planner {
       for (const double apart : {0.0, 256.0, 65536.0})
         values.insert(values.end(), {*value + apart, *value - apart});
     }
-    if (values.empty() || std::ranges::none_of(problem_.arguments, has_guessed_integers)) return;
+    const auto takes_them = [](const Argument& argument) {
+      return has_guessed_integers(argument) || has_range_of_integers(argument);
+    };
+    if (values.empty() || std::ranges::none_of(problem_.arguments, takes_them)) return;
     TestCase& one = add(Distribution::manifest);
     one.sprinkled = std::move(values);
     one.variation = "with values of scalars and numbers of the source";
