@@ -94,8 +94,9 @@ class Judge:
     def _started(self, path: pathlib.Path) -> str:
         """What is said of it on the first inputs, whole; empty where it runs."""
         sizes, folders = self.cases[0]
-        command = [self.programs.run, str(path), str(folders[0]), "--evaluation-time", f"{self.options.run_seconds:.0f}"]
-        code, _, said = _run([*command, *tools.size_options(sizes)], 2 * self.options.run_seconds)
+        with tools.own_folders(folders[:1]) as own:
+            command = [self.programs.run, str(path), str(own[0]), "--evaluation-time", f"{self.options.run_seconds:.0f}"]
+            code, _, said = _run([*command, *tools.size_options(sizes)], 2 * self.options.run_seconds)
         return "" if code == 0 else said
 
     def predicted(self, path: pathlib.Path, sizes: dict[str, int]) -> float | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 from regraph_torch import comparison, npy
@@ -60,31 +63,53 @@ class Agreement:
         return self.cases > 0 and not self.trouble
 
 
+@contextlib.contextmanager
+def own_folders(folders: list[pathlib.Path]) -> Iterator[list[pathlib.Path]]:
+    """Folders with links to the inputs of these: a run writes its outputs beside them, and several run at a time."""
+    with tempfile.TemporaryDirectory(prefix="regraph-cases-") as place:
+        own = []
+        for number, folder in enumerate(folders):
+            own.append(pathlib.Path(place, str(number), folder.name))
+            own[-1].mkdir(parents=True)
+            for file in folder.iterdir():
+                if file.is_file() and not file.name.endswith(".out.npy"):
+                    (own[-1] / file.name).symlink_to(file.resolve())
+        yield own
+
+
 def compare_with_pytorch(programs: Programs, kernel: pathlib.Path, output: str, cases: list[tuple[dict[str, int], list[pathlib.Path]]],
                          seconds: float) -> Agreement:
     """Runs the kernel on the interpreter on each folder of inputs and compares with expected.npy there."""
     result = Agreement()
-    for sizes, folders in cases:
-        try:
-            run = subprocess.run([programs.run, str(kernel), *map(str, folders), *size_options(sizes), "--evaluation-time", f"{seconds:.0f}"],
-                                 capture_output=True, text=True, timeout=2 * seconds, check=False)
-        except subprocess.TimeoutExpired:
-            result.trouble = f"at {sizes} the interpreter takes more than {seconds:.0f} s"
-            return result
-        if run.returncode != 0:
-            result.trouble = said(run)
-            return result
-        for folder in folders:
-            left, expected = npy.read(folder / f"{output}.out.npy"), npy.read(folder / "expected.npy")
-            if expected.shape == ():
-                expected = dataclasses.replace(expected, shape=left.shape)
-            if wrong := comparison.difference(left, expected):
-                result.trouble = f"at {sizes}, {folder.name}: {wrong}"
-                return result
-            result.cases += 1
-            if expected.type.startswith("float"):
-                result.worst = max(result.worst, comparison.relative_error(left, expected))
+    for sizes, given in cases:
+        with own_folders(given) as folders:
+            if not _compare_at(programs, kernel, output, sizes, folders, seconds, result):
+                break
     return result
+
+
+def _compare_at(programs: Programs, kernel: pathlib.Path, output: str, sizes: dict[str, int], folders: list[pathlib.Path], seconds: float,
+                result: Agreement) -> bool:
+    try:
+        run = subprocess.run([programs.run, str(kernel), *map(str, folders), *size_options(sizes), "--evaluation-time", f"{seconds:.0f}"],
+                             capture_output=True, text=True, timeout=2 * seconds, check=False)
+    except subprocess.TimeoutExpired:
+        result.trouble = f"at {sizes} the interpreter takes more than {seconds:.0f} s"
+        return False
+    if run.returncode != 0:
+        result.trouble = said(run)
+        return False
+    for folder in folders:
+        left, expected = npy.read(folder / f"{output}.out.npy"), npy.read(folder / "expected.npy")
+        if expected.shape == ():
+            expected = dataclasses.replace(expected, shape=left.shape)
+        if wrong := comparison.difference(left, expected):
+            result.trouble = f"at {sizes}, {folder.name}: {wrong}"
+            return False
+        result.cases += 1
+        if expected.type.startswith("float"):
+            result.worst = max(result.worst, comparison.relative_error(left, expected))
+    return True
 
 
 def search(programs: Programs, kernel: pathlib.Path, folder: pathlib.Path, sizes: dict[str, int], options: list[str],

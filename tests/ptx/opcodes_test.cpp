@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 
 namespace regraph::ptx {
@@ -196,6 +197,26 @@ TEST(OpcodesTest, DoubleArithmetic) {
         [](U, U, U) { return U{0x3fd5555555555555ULL}; });
   check(doubles, "div.rp.f64 %d, 0d3FF0000000000000, 0d4008000000000000;", 64,
         [](U, U, U) { return U{0x3fd5555555555556ULL}; });
+}
+
+// Beyond 2^126 the divisor's reciprocal is 0 (PTX ISA, "div").
+TEST(OpcodesTest, ApproximateQuotients) {
+  const float divisors[] = {3.0F, -7.5F, 0x1p126F, 0x1.8p126F, -0x1p127F, 0x1.fp127F};
+  OpcodeInputs inputs;
+  for (std::size_t l = 0; l < 32; ++l) {
+    inputs.values[0][l] = bits(l % 2 == 0 ? 0x1.4p120F : -5.0F);
+    inputs.values[1][l] = bits(divisors[l % std::size(divisors)]);
+  }
+  for (HandlerSet handlers : kAllHandlers) {
+    const LaneValues result =
+        run_opcode(opcode_kernel("div.approx.f32 %d32, %a32, %b32;", 32), inputs, handlers);
+    for (std::size_t l = 0; l < 32; ++l) {
+      const double divisor = f32(inputs.values[1][l]);
+      const double exact = f32(inputs.values[0][l]) / divisor;
+      const double expected = std::fabs(divisor) > 0x1p126 ? 0.0 : exact;
+      ASSERT_NEAR(f32(result[l]), expected, std::fabs(expected) * 3e-7) << divisor;
+    }
+  }
 }
 
 TEST(OpcodesTest, ApproximateFunctions) {

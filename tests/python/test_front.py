@@ -217,6 +217,8 @@ class Judged(unittest.TestCase):
             output = pathlib.Path(folder, "softmax")
             row = front.answered(task, judge, chat.Server(fake.url, "hand", key="sk-secret"), options, output, 1.0)
             self.assertEqual((row["attempts"], row["agree"]), (8, 3), row)
+            # What one leaves is not taken for another's.
+            self.assertEqual(list(pathlib.Path(folder).rglob("*.out.npy")), [])
             self.assertEqual((output / "kernel.cu").read_text(), first_kernel.read(FAST, task).source)
             lines = [json.loads(line) for line in (output / "attempts.jsonl").read_text().splitlines()]
             said = {(one["answer"], one["repair"]): one for one in lines}

@@ -286,6 +286,42 @@ __global__ void k(const float* in, float* out, int n) {
   EXPECT_FALSE(result.bottleneck.empty());
 }
 
+TEST(ModelEvaluator, SaysWhatNoRunShows) {
+  Judge large(test::copy_problem(), test::kCopy);
+  const Evaluation plain = large(test::kCopy);
+  ASSERT_TRUE(plain.correct()) << plain.message;
+  EXPECT_FALSE(plain.facts.contains(kVolatileShared));
+  const Evaluation lanes = large(R"cuda(
+__global__ void k(const float* in, float* out, int n) {
+  __shared__ volatile float s[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = i < n ? in[i] : 0.0f;
+  if (i < n) out[i] = s[threadIdx.x];
+}
+)cuda");
+  ASSERT_TRUE(lanes.correct()) << lanes.message;
+  EXPECT_TRUE(lanes.facts.contains(kVolatileShared));
+  // Too long to be interpreted as a whole, and not.
+  Judge huge(test::problem_of(R"yaml(
+sizes: {n: 268435456}
+args: {in: {shape: [n]}, out: {dir: out, shape: [n]}}
+launch: {block: 256, grid: "cdiv(n, bx)"}
+tests: [{n: 1000}]
+)yaml",
+                              {test::input("in"), test::output("out"), test::number("n")}),
+             test::kCopy);
+  EXPECT_EQ(huge(test::kCopy).facts[kSampledBenchSizes], 1.0);
+  Judge small(test::problem_of(R"yaml(
+sizes: {n: 3000}
+args: {in: {shape: [n]}, out: {dir: out, shape: [n]}}
+launch: {block: 256, grid: "cdiv(n, bx)"}
+tests: [{n: 1000}]
+)yaml",
+                               {test::input("in"), test::output("out"), test::number("n")}),
+              test::kCopy);
+  EXPECT_FALSE(small(test::kCopy).facts.contains(kSampledBenchSizes));
+}
+
 TEST(ModelEvaluator, ReportsWhatIsWrong) {
   Judge judge(test::copy_problem(), test::kCopy);
   const Evaluation broken = judge("__global__ void k(const float* in, float* out, int n) { oops }");
