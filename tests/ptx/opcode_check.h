@@ -63,7 +63,8 @@ inline OpcodeInputs make_inputs(Inputs kind) {
         value = bits(static_cast<float>((to_unit_interval(value) - 0.5) * (l % 3 == 0 ? 1e6 : 4)));
       }
       if (kind == Inputs::doubles) value = bits((to_unit_interval(value) - 0.5) * 1000);
-      const auto corner = static_cast<std::size_t>(l * (2 * i + 1) + i);
+      const int place = l * (2 * i + 1) + i;
+      const auto corner = static_cast<std::size_t>(place);
       if (l % 2 == 0 || i == 2) value = corners[corner % corners.size()];
       inputs.values[static_cast<std::size_t>(i)][static_cast<std::size_t>(l)] = value;
     }

@@ -87,8 +87,9 @@ TEST(OpcodesTest, LogicAndShifts) {
     }
     return result;
   };
-  for (const auto& [position, length] :
-       {std::pair{3, 7}, {0, 32}, {28, 9}, {40, 4}, {5, 0}, {31, 1}, {0, 33}}) {
+  for (const auto& field : {std::pair{3, 7}, {0, 32}, {28, 9}, {40, 4}, {5, 0}, {31, 1}, {0, 33}}) {
+    const int position = field.first;
+    const int length = field.second;
     const std::string fields = std::to_string(position) + ", " + std::to_string(length) + ";";
     check(integers, "bfe.u32 %d32, %a32, " + fields, 32,
           [&](U a, U, U) { return extract(a, position, length, false); });
