@@ -21,7 +21,8 @@ namespace {
 
 // Inputs beyond this are generated again for every run instead of being kept.
 constexpr std::size_t kKeptInputBytes = std::size_t{256} << 20;
-// The same for inputs that its program never gave it: exchanged indices may make loops endless.
+// Warp instructions of the original on inputs that its program never gave it: exchanged indices may
+// make loops endless.
 constexpr std::uint64_t kOptionalBudget = std::uint64_t{1} << 26;
 
 // Races are looked for where the original takes at most this many warp instructions, which then
@@ -40,10 +41,10 @@ std::string describe(const ptx::Fault& fault) {
 
 // Values that an output element may come from, so that it counts as made of them alone.
 constexpr std::uint64_t kFewLoads = 8;
-// Of which large ones (inputs.cpp) have a product.
-constexpr std::uint64_t kFewProducts = 2;
 // And how many elements one value may be part of.
 constexpr std::uint64_t kFewResults = 4;
+// Products for an element that do not overflow, of the large numbers beside denormals (inputs.cpp).
+constexpr std::uint64_t kFewProducts = 2;
 
 // Whether what PTX leaves to the hardware may show in a result.
 bool uses_hardware(const LoadedPlan& plan) {

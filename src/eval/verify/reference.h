@@ -41,7 +41,7 @@ struct Case {
   std::string race;                // of the original, in words; empty: none was found
   std::string uninitialised_read;  // likewise
   // Per argument: how far the original's result is off when products are rounded before they are
-  // added, or inputs by a bit others, where that is more than a candidate may be: it is not
+  // added, or inputs move by a bit, where that is more than a candidate may be: it is not
   // compared then. Empty: as it should be.
   std::vector<std::string> ill_conditioned;
   // Why there is no result of the original: nobody asked for one with these inputs. Candidates are

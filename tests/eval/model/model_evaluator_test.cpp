@@ -302,24 +302,16 @@ __global__ void k(const float* in, float* out, int n) {
   ASSERT_TRUE(lanes.correct()) << lanes.message;
   EXPECT_TRUE(lanes.facts.contains(kVolatileShared));
   // Too long to be interpreted as a whole, and not.
-  Judge huge(test::problem_of(R"yaml(
-sizes: {n: 268435456}
-args: {in: {shape: [n]}, out: {dir: out, shape: [n]}}
-launch: {block: 256, grid: "cdiv(n, bx)"}
-tests: [{n: 1000}]
-)yaml",
-                              {test::input("in"), test::output("out"), test::number("n")}),
-             test::kCopy);
-  EXPECT_EQ(huge(test::kCopy).facts[kSampledBenchSizes], 1.0);
-  Judge small(test::problem_of(R"yaml(
-sizes: {n: 3000}
-args: {in: {shape: [n]}, out: {dir: out, shape: [n]}}
-launch: {block: 256, grid: "cdiv(n, bx)"}
-tests: [{n: 1000}]
-)yaml",
-                               {test::input("in"), test::output("out"), test::number("n")}),
-              test::kCopy);
-  EXPECT_FALSE(small(test::kCopy).facts.contains(kSampledBenchSizes));
+  for (const bool is_long : {true, false}) {
+    const std::string size = is_long ? "268435456" : "3000";
+    Judge judge(test::problem_of(
+                    "sizes: {n: " + size +
+                        "}\nargs: {in: {shape: [n]}, out: {dir: out, shape: "
+                        "[n]}}\nlaunch: {block: 256, grid: \"cdiv(n, bx)\"}\ntests: [{n: 1000}]\n",
+                    {test::input("in"), test::output("out"), test::number("n")}),
+                test::kCopy);
+    EXPECT_EQ(judge(test::kCopy).facts.contains(kSampledBenchSizes), is_long);
+  }
 }
 
 TEST(ModelEvaluator, ReportsWhatIsWrong) {
