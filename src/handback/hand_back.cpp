@@ -169,7 +169,10 @@ class HandBacker {
     for (const std::string& remark : request_.remarks)
       block += "// " + remark + "\n";
     if (definition_->is_template) {
-      auto special = as_specialisation(change_.definition, name_, instance_);
+      const std::string_view declared = std::string_view(text).substr(
+          definition_->parameters_begin,
+          definition_->parameters_end - definition_->parameters_begin);
+      auto special = as_specialisation(change_.definition, name_, declared, instance_);
       if (!special) return refuse(special.error().message);
       block += *special;
       edit(file_, {definition_->end, definition_->end,

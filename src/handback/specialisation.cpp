@@ -27,9 +27,9 @@ std::string normal(std::string_view text) {
   return result;
 }
 
-// The parts between commas outside of brackets and angles.
-std::vector<std::string> parts_of(std::string_view text) {
-  std::vector<std::string> parts;
+// The parts between commas outside of brackets and angles, as they are written.
+std::vector<std::string_view> pieces_of(std::string_view text) {
+  std::vector<std::string_view> parts;
   int depth = 0;
   std::size_t begin = 0;
   for (const Token& token : source::tokenize(text)) {
@@ -37,10 +37,17 @@ std::vector<std::string> parts_of(std::string_view text) {
     if (word == "(" || word == "[" || word == "{" || word == "<") ++depth;
     if (word == ")" || word == "]" || word == "}" || word == ">") --depth;
     if (word != "," || depth > 0) continue;
-    parts.push_back(normal(text.substr(begin, token.begin - begin)));
+    parts.push_back(text.substr(begin, token.begin - begin));
     begin = token.end;
   }
-  parts.push_back(normal(text.substr(begin)));
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> parts;
+  for (const std::string_view piece : pieces_of(text))
+    parts.push_back(normal(piece));
   return parts;
 }
 
@@ -86,6 +93,41 @@ std::string replaced_words(std::string_view text, const std::vector<BoundParamet
   return result;
 }
 
+// What a specialisation's parentheses and the beginning of its body hold.
+struct Parameters {
+  std::string list;
+  std::string variables;
+};
+
+// Where `own`, the definition's parameters, are the template's too, they stay as they are written.
+std::optional<Parameters> specialised_parameters(std::string_view own, std::string_view declared) {
+  const std::vector<std::string_view> ours = pieces_of(own);
+  const std::vector<std::string_view> theirs = pieces_of(declared);
+  if (ours.size() != theirs.size()) return std::nullopt;
+  Parameters result;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    // A specialisation may not repeat a default.
+    const std::string wanted = normal(theirs[i].substr(0, theirs[i].find('=')));
+    const std::string written = normal(ours[i]);
+    result.list += i == 0 ? "" : ",";
+    const std::size_t wanted_name = wanted.rfind(' ');
+    const std::size_t name = written.rfind(' ');
+    if (name == std::string::npos || wanted_name == std::string::npos ||
+        written.substr(0, name) == wanted.substr(0, wanted_name)) {
+      result.list += ours[i];
+      continue;
+    }
+    const std::string argument = written.substr(name + 1) + "_argument";
+    const std::size_t margin = ours[i].find_first_not_of(" \t\r\n");
+    result.list +=
+        fmt::format("{}{} {}", ours[i].substr(0, margin), wanted.substr(0, wanted_name), argument);
+    std::string_view variable = ours[i].substr(margin);
+    variable.remove_suffix(variable.size() - 1 - variable.find_last_not_of(" \t\r\n"));
+    result.variables += fmt::format("\n  {} = {};", variable, argument);
+  }
+  return result;
+}
+
 }  // namespace
 
 Result<std::vector<BoundParameter>> bound_parameters(std::string_view list, std::string_view code) {
@@ -127,6 +169,7 @@ Result<std::vector<BoundParameter>> bound_parameters(std::string_view list, std:
 }
 
 Result<std::string> as_specialisation(const std::string& definition, const std::string& kernel,
+                                      std::string_view declared,
                                       const std::vector<BoundParameter>& parameters) {
   const auto found = find_definitions(definition, kernel);
   const std::size_t brace =
@@ -137,13 +180,18 @@ Result<std::string> as_specialisation(const std::string& definition, const std::
   const std::size_t name = one.head.rfind(kernel);
   std::string text =
       "template <>\n" + one.head.substr(0, name) + instance_name(kernel, parameters) + "(";
-  const std::string_view whole = definition;
-  text += replaced_words(
-      whole.substr(one.parameters_begin, one.parameters_end - one.parameters_begin), parameters);
+  const std::string own = replaced_words(
+      std::string_view(definition)
+          .substr(one.parameters_begin, one.parameters_end - one.parameters_begin),
+      parameters);
+  const auto changed = specialised_parameters(own, replaced_words(declared, parameters));
+  if (!changed) return fail(ErrorCode::unsupported, "the winner has other parameters");
+  text += changed->list;
   text += definition.substr(one.parameters_end, brace + 1 - one.parameters_end);
   for (const BoundParameter& bound : parameters) {
     if (!bound.binding.empty()) text += "\n  " + bound.binding;
   }
+  text += changed->variables;
   return text + definition.substr(brace + 1);
 }
 

@@ -24,8 +24,12 @@ struct BoundParameter {
                                                                    std::string_view code);
 
 // The definition of a plain kernel as the specialisation of its template for these values.
+// `declared`: what stands between the template's parentheses. nvcc takes no specialisation whose
+// parameters have another `const` or `__restrict__` than the template's: where the definition has,
+// it works on variables of its own that are initialised from them.
 [[nodiscard]] Result<std::string> as_specialisation(const std::string& definition,
                                                     const std::string& kernel,
+                                                    std::string_view declared,
                                                     const std::vector<BoundParameter>& parameters);
 
 // "k<float, 16>".

@@ -1,5 +1,8 @@
 #include "handback/hand_back.h"
 
+#include "base/child_process.h"
+#include "base/files.h"
+#include "eval/compile/compiler.h"
 #include "handback/handback_support.h"
 
 #include <gtest/gtest.h>
@@ -264,9 +267,10 @@ TEST(HandBack, AnInstanceBecomesASpecialisation) {
   searched.win(replaced(test::kFastSums, "const float*", "const T*"));
   searched.set_launch({256, 1, 1}, "cdiv(rows, 8)");
   const std::string special =
-      "\n// Faster.\ntemplate <>\n__global__ void sums<float, 4>(\n    const float* __restrict__ "
-      "in,\n    float* __restrict__ out,\n    int rows,\n    int columns) {\n  using T = float;\n  "
-      "constexpr int WIDTH = 4;\n  fast();\n}\n";
+      "\n// Faster.\ntemplate <>\n__global__ void sums<float, 4>(\n    const float * in_argument,\n"
+      "    float * out_argument,\n    int rows,\n    int columns) {\n  using T = float;\n"
+      "  constexpr int WIDTH = 4;\n  const float* __restrict__ in = in_argument;\n"
+      "  float* __restrict__ out = out_argument;\n  fast();\n}\n";
   EXPECT_EQ(text_of(searched.into(kernel + host)),
             kernel + special +
                 replaced(host, "(m + 127) / 128, 128", "(unsigned)(((long long)m + 7) / 8), 256"));
@@ -282,6 +286,40 @@ TEST(HandBack, AnInstanceBecomesASpecialisation) {
       "float* out, int rows, int columns);\n";
   EXPECT_NE(why_not(searched.into(first + host + kernel)).find("before it is defined"),
             std::string::npos);
+}
+
+// A specialisation's parameters are the template's, to the last qualifier.
+TEST(HandBack, NvccTakesASpecialisationWhoseWinnerPromisesMore) {
+  const auto toolkit = find_cuda_toolkit();
+  if (!toolkit.ok() || toolkit->nvcc.empty()) GTEST_SKIP() << "no nvcc with a host compiler";
+  const std::string kernel =
+      "template <typename T>\n" + replaced(kSums, "float* in", "T* __restrict__ in");
+  const std::string host =
+      "void f(float* a, float* b, int m) { sums<float><<<(m + 127) / 128, 128>>>(a, b, m, 1); }\n";
+  SearchedSums searched(kernel + host, "sums<float>");
+  searched.win(replaced(test::kFastSums, "int columns", "const int columns"));
+  searched.set_launch({128, 1, 1}, "cdiv(rows, bx)");
+  const std::string text = text_of(searched.into(kernel + host));
+  EXPECT_NE(text.find("    const float* __restrict__ in,\n"
+                      "    float * out_argument,\n"
+                      "    int rows,\n"
+                      "    int columns_argument) {\n"
+                      "  using T = float;\n"
+                      "  float* __restrict__ out = out_argument;\n"
+                      "  const int columns = columns_argument;\n"),
+            std::string::npos)
+      << text;
+  const auto folder = *TemporaryDirectory::create("regraph-handback-");
+  ASSERT_TRUE(
+      write_file(folder.path() / "k.cu", "static __device__ void fast() {}\n" + text).ok());
+  ChildRequest request;
+  request.program = toolkit->nvcc;
+  request.arguments = {"-c", "k.cu", "-o", "k.o"};
+  request.environment = {"PATH=/usr/bin:/bin"};
+  request.working_directory = folder.path();
+  const auto done = run_child(request, Cancellation{});
+  ASSERT_TRUE(done.ok()) << done.error().message;
+  EXPECT_TRUE(done->succeeded()) << done->output << text;
 }
 
 // PyTorch's types are told from others, and from those of CUDA that hold the same numbers.

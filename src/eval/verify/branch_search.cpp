@@ -168,7 +168,7 @@ bool has_inputs(const Problem& problem) {
 // Cases of a size with the numbers among ordinary inputs, in all of them, and as scalars.
 void add_cases(const Problem& problem, const Symbols& symbols, const std::set<double>& numbers,
                const std::set<double>& of_branches, std::vector<TestCase>& cases) {
-  const std::size_t most = cases.size() + 5 * kMostNumbers;
+  const std::size_t most = cases.size() + 6 * kMostNumbers;
   const auto add = [&](std::string what) -> TestCase& {
     TestCase& one = cases.emplace_back();
     one.symbols = symbols;
@@ -192,6 +192,9 @@ void add_cases(const Problem& problem, const Symbols& symbols, const std::set<do
     TestCase& highest = add(fmt::format("none above {}", number_text(real)));
     highest.sprinkled = {real};
     highest.sprinkling = Sprinkling::highest;
+    TestCase& last = add(fmt::format("{} among the last elements", number_text(real)));
+    last.sprinkled = {real};
+    last.sprinkling = Sprinkling::at_the_end;
     for (std::size_t i = 0; i < problem.arguments.size(); ++i) {
       const Argument& argument = problem.arguments[i];
       if (!may_vary(problem, argument) || (!is_floating(argument.type) && std::floor(real) != real))

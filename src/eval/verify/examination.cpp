@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t kBudgetFloor = std::uint64_t{1} << 20;
 // At sizes that nobody gave a candidate may be as slow as it likes, within reason: a block a row of
 // one element, say.
-constexpr std::uint64_t kBudgetFloorBeyond = std::uint64_t{1} << 24;
+constexpr std::uint64_t kBudgetFloorBeyond = std::uint64_t{1} << 27;
 // Grids beyond this are not run in reverse: the list of blocks alone would be large.
 constexpr std::uint64_t kLargestReversedGrid = std::uint64_t{1} << 20;
 

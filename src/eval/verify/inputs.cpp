@@ -65,14 +65,32 @@ double denormal(const FloatFormat& format, Draw& draw) {
   return std::ldexp(draw.integer(-most, most), format.least_exponent - format.mantissa_bits);
 }
 
-// Flushed to zero, a denormal number shows where it is multiplied by a large one.
-double denormal_or_large(const FloatFormat& format, ScalarType type, Draw& draw) {
+// Its product with a denormal number is a normal one.
+double beside_denormals(ScalarType type, Draw& draw) {
   constexpr double kLargeExponent = 50.0;  // two of them and a little have a product
   constexpr double kLargeOfHalf = 6.0;
-  if (draw.bits() % 4 != 0) return denormal(format, draw);
   const double exponent =
       (is_roomy(type) ? kLargeExponent : kLargeOfHalf) * (0.8 + 0.2 * draw.unit());
   return std::ldexp(1.0 + draw.unit(), static_cast<int>(exponent));
+}
+
+// Flushed to zero, a denormal number shows where it is multiplied by a large one.
+double denormal_or_large(const FloatFormat& format, ScalarType type, Draw& draw) {
+  if (draw.bits() % 4 != 0) return denormal(format, draw);
+  return beside_denormals(type, draw);
+}
+
+// And nothing hides the product where what is added to it is small: the same for a whole buffer.
+double small_or_large(const FloatFormat& format, ScalarType type, std::uint64_t buffer,
+                      Draw& draw) {
+  switch (buffer % 3) {
+    case 0:
+      return denormal(format, draw);
+    case 1:
+      return beside_denormals(type, draw);
+    default:
+      return 0.0;
+  }
 }
 
 double zero_or_small(const FloatFormat& format, Draw& draw) {
@@ -132,8 +150,9 @@ constexpr int kLowest = 110;
 constexpr double kNearZero = 0x1p-24;
 constexpr std::uint64_t kRampLength = 4096;
 
-double value_of(const Argument& argument, Distribution distribution, Draw& draw,
-                std::uint64_t index) {
+// `buffer` is random, one number for each buffer.
+double value_of(const Argument& argument, Distribution distribution, std::uint64_t buffer,
+                Draw& draw, std::uint64_t index) {
   switch (distribution) {
     case Distribution::manifest:
       return manifest_value(argument, draw, index);
@@ -159,6 +178,8 @@ double value_of(const Argument& argument, Distribution distribution, Draw& draw,
       return denormal(format_of(argument.type), draw);
     case Distribution::denormals_and_large:
       return denormal_or_large(format_of(argument.type), argument.type, draw);
+    case Distribution::small_or_large:
+      return small_or_large(format_of(argument.type), argument.type, buffer, draw);
     case Distribution::signed_zeros:
       return zero_or_small(format_of(argument.type), draw);
     case Distribution::not_finite:
@@ -231,6 +252,8 @@ std::string_view name(Distribution distribution) {
       return "denormal values";
     case Distribution::denormals_and_large:
       return "denormal and large values";
+    case Distribution::small_or_large:
+      return "buffers of denormal, large or no values";
     case Distribution::signed_zeros:
       return "signed zeros and denormals";
     case Distribution::infinite:
@@ -325,6 +348,7 @@ bool is_extreme(Distribution distribution) {
     case Distribution::lowest:
     case Distribution::denormals:
     case Distribution::denormals_and_large:
+    case Distribution::small_or_large:
     case Distribution::signed_zeros:
     case Distribution::infinite:
     case Distribution::not_finite:
@@ -410,11 +434,12 @@ void fill(const Argument& argument, Distribution distribution, std::uint64_t see
     return fill_integers(argument.type, distribution, seed, stream, buffer);
   if (!is_floating(argument.type) || is_constant(argument)) distribution = Distribution::manifest;
   const std::uint64_t count = buffer.size() / size;
+  const std::uint64_t buffer_number = random_bits(seed, stream);
   for (std::uint64_t i = 0; i < count; ++i) {
     Draw draw(seed, stream, i);
     const double value = is_not_finite_at_the_end(distribution, seed, stream, count - i, count)
                              ? not_finite(draw, distribution == Distribution::not_finite)
-                             : value_of(argument, distribution, draw, i);
+                             : value_of(argument, distribution, buffer_number, draw, i);
     store_element(argument.type, value, buffer.data() + i * size);
   }
 }
@@ -487,7 +512,7 @@ void draw_plane(const Argument& argument, const Plane& plane, Distribution distr
                                                        plane.begin + i * size),
                           draw);
       } else {
-        value = value_of(scalar, distribution, draw, element);
+        value = value_of(scalar, distribution, random_bits(seed, stream), draw, element);
       }
       store_element(plane.type, value, buffer.data() + at);
     }

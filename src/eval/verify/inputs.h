@@ -32,6 +32,7 @@ enum class Distribution : std::uint8_t {
   ascending,            // a ramp, from -32 on
   denormals,            // too small for a normal number
   denormals_and_large,  // these, and one of four 2^40 to 2^51 (half precision: 2^4 to 2^7)
+  small_or_large,       // each buffer all denormals, 2^40 to 2^51 (half: 2^4 to 2^7), or zeros
   signed_zeros,         // zeros of both signs, denormals, ordinary values
   infinite,             // a few infinities among ordinary values
   not_finite,           // the same with NaN

@@ -321,6 +321,7 @@ Status Reference::look_at_computation(const KernelRun& run, std::uint64_t writte
       distribution == Distribution::not_finite || distribution == Distribution::infinite;
   const bool small = distribution == Distribution::denormals ||
                      distribution == Distribution::denormals_and_large ||
+                     distribution == Distribution::small_or_large ||
                      distribution == Distribution::signed_zeros;
   const bool largest = distribution == Distribution::largest;
   const bool single = std::ranges::any_of(one.problem->arguments, [](const Argument& argument) {
@@ -349,7 +350,9 @@ Status Reference::look_at_computation(const KernelRun& run, std::uint64_t writte
     return leave_out("exponentials of such numbers overflow on the way, where the order decides");
   const bool many_products =
       work.products > kFewProducts * written || (work.multiplies && work.exchanges);
-  if (distribution == Distribution::denormals_and_large && many_products)
+  const bool with_large = distribution == Distribution::denormals_and_large ||
+                          distribution == Distribution::small_or_large;
+  if (with_large && many_products)
     return leave_out("the original multiplies many values, and an order decides what overflows");
   if (!largest && (work.adds || work.multiplies) &&
       is_near_overflow(*one.problem, run.after, one.untouched))

@@ -55,11 +55,17 @@ void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const 
   const auto allowed = allowed_integers(argument, symbols);
   if (values.empty() || (!floating && !allowed)) return;
   constexpr std::uint64_t kOneOf = 4;
+  constexpr std::uint64_t kOneOfTheLast = 2;
+  constexpr std::uint64_t kLastElements = 8;
   constexpr double kLeastBelow = 0.05;
   const std::size_t size = size_in_bytes(argument.type);
-  for (std::uint64_t i = 0; i < buffer.size() / size; ++i) {
+  const std::uint64_t count = buffer.size() / size;
+  const std::uint64_t begin =
+      how == Sprinkling::at_the_end && count > kLastElements ? count - kLastElements : 0;
+  for (std::uint64_t i = begin; i < count; ++i) {
     Draw draw(seed, 0, i);
-    const bool chosen = draw.bits() % kOneOf == 0;
+    const bool chosen =
+        draw.bits() % (how == Sprinkling::at_the_end ? kOneOfTheLast : kOneOf) == 0;
     if (!chosen && how != Sprinkling::everywhere && how != Sprinkling::highest) continue;
     std::byte* const target = buffer.data() + i * size;
     if (how == Sprinkling::bits) {

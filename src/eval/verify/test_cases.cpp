@@ -266,6 +266,29 @@ class Planner {
             Distribution::infinite, Distribution::not_finite})
         add_here(one);
     }
+    if (!problem_.assume.finite && !problem_.assume.fast_math) repeat_special_values();
+  }
+
+  // Short runs, many of them: what vectors leave over is a few elements, and each of each buffer
+  // has to meet what is no number beside ordinary ones in the others; and each buffer has to be the
+  // one of denormal numbers.
+  void repeat_special_values() {
+    constexpr double kMostVolume = 0x1p13;
+    constexpr int kRuns = 6;
+    constexpr std::int64_t kLeftOver = 7;  // of eight
+    Symbols symbols = small_;
+    for (auto& [name, value] : symbols) {
+      const SizeRule rule = size_rule(problem_, name);
+      const std::int64_t longest = value | kLeftOver;
+      if (rule.is_length && !rule.is_fixed && rule.divisor == 1 && longest <= rule.most)
+        value = longest;
+    }
+    if (volume(problem_, symbols) > kMostVolume || !is_affordable(problem_, symbols)) return;
+    for (int i = 0; i < kRuns; ++i) {
+      for (const Distribution one :
+           {Distribution::infinite, Distribution::not_finite, Distribution::small_or_large})
+        add(one).symbols = symbols;
+    }
   }
 
   // One buffer at a time: another may hold indices.

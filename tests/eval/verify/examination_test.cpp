@@ -230,6 +230,35 @@ TEST(Examination, EndlessLoopsTrapsAndImpossibleLaunchesAreVerdicts) {
                head + "if (threadIdx.x == 0) *(float2*)(C + 1) = make_float2(1, 2); }", "");
 }
 
+// At sizes that are added, rows of one element: nobody wrote the candidate for them.
+TEST(Examination, ABlockForEachOfManyShortRowsIsNoEndlessLoop) {
+  Bench rows(
+      "sizes: {r: 16384, c: 512}\nargs: {x: {shape: [r, c]}, y: {dir: out, shape: [r]}}\n"
+      "launch: {block: 128, grid: \"cdiv(r, bx)\"}\ntests: [{r: 65, c: 33}, {r: 1, c: 1}]\n",
+      {pointer("x", true), pointer("y", false), scalar("r"), scalar("c")},
+      "__global__ void k(const float* x, float* y, int r, int c) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i >= r) return;\n"
+      "  float sum = 0.0f;\n"
+      "  for (int j = 0; j < c; ++j) sum += x[i * c + j];\n"
+      "  y[i] = sum;\n"
+      "}");
+  rows.expect(Verdict::correct,
+              "__global__ void k(const float* x, float* y, int r, int c) {\n"
+              "  __shared__ float s[1024];\n"
+              "  int t = threadIdx.x;\n"
+              "  float sum = 0.0f;\n"
+              "  for (int j = t; j < c; j += 1024) sum += x[blockIdx.x * c + j];\n"
+              "  s[t] = sum;\n"
+              "  for (int d = 512; d > 0; d /= 2) {\n"
+              "    __syncthreads();\n"
+              "    if (t < d) s[t] += s[t + d];\n"
+              "  }\n"
+              "  if (t == 0) y[blockIdx.x] = s[0];\n"
+              "}",
+              "", launch({1024, 1, 1}, "r"));
+}
+
 TEST(Examination, AlignmentBeyondThePromiseIsCaught) {
   // 16 bytes are promised; this needs 32, which the first run's buffers happen to have.
   const std::string yaml = R"yaml(

@@ -74,6 +74,28 @@ TEST(Inputs, DenormalsLieBesideLargeNumbers) {
   }
 }
 
+TEST(Inputs, ABufferIsSmallLargeOrZeroAsAWhole) {
+  int small = 0;
+  int large = 0;
+  int zero = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const std::vector<double> v =
+        values(buffer(ScalarType::f32), Distribution::small_or_large, seed, 100);
+    const auto most = *std::ranges::max_element(v, {}, [](double x) { return std::abs(x); });
+    if (most == 0.0) {
+      ++zero;
+    } else if (std::abs(most) < 0x1p-126) {
+      ++small;
+    } else {
+      ++large;
+      EXPECT_TRUE(std::ranges::all_of(v, [](double x) { return x >= 0x1p39; }));
+    }
+  }
+  EXPECT_GT(small, 10);
+  EXPECT_GT(large, 10);
+  EXPECT_GT(zero, 10);
+}
+
 TEST(Inputs, TheLargestAreFinite) {
   for (const ScalarType type : {ScalarType::f32, ScalarType::f16, ScalarType::bf16}) {
     const std::vector<double> v = values(buffer(type), Distribution::largest, 1, 1000);

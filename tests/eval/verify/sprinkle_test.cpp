@@ -73,5 +73,14 @@ TEST(Sprinkle, TheHighestIsAboveAllOthers) {
   }
 }
 
+TEST(Sprinkle, TheEndIsTheLastFewElements) {
+  const std::vector<double> elements =
+      sprinkled(input(ScalarType::f32), {77.5}, Sprinkling::at_the_end);
+  EXPECT_EQ(std::count(elements.begin(), elements.end() - 8, 0.5), 992);
+  const auto at_the_end = std::count(elements.end() - 8, elements.end(), 77.5);
+  EXPECT_GT(at_the_end, 0);
+  EXPECT_LT(at_the_end, 8);
+}
+
 }  // namespace
 }  // namespace regraph::verify

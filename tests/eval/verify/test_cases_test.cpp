@@ -79,6 +79,22 @@ TEST(TestCases, HaveSpecialValuesUnlessInputsAreFinite) {
   EXPECT_TRUE(has(planned_cases(finite, 1), Distribution::magnitudes));
 }
 
+// What is left over by vectors of eight is seven elements.
+TEST(TestCases, RepeatSpecialValuesWhereMuchIsLeftOver) {
+  const std::vector<TestCase> cases = planned_cases(scaled(), 1);
+  for (const Distribution distribution :
+       {Distribution::infinite, Distribution::not_finite, Distribution::small_or_large}) {
+    EXPECT_EQ(std::ranges::count_if(cases,
+                                    [&](const TestCase& one) {
+                                      return one.distribution == distribution &&
+                                             one.symbols.at("n") == 263;
+                                    }),
+              6);
+  }
+  const Problem finite = scaled("assume: {finite: true}\n");
+  EXPECT_FALSE(has(planned_cases(finite, 1), Distribution::small_or_large));
+}
+
 // Kernels with vectors go another way where the length is a multiple of theirs.
 TEST(TestCases, VaryAtASizeWithARemainderAndAtOneWithout) {
   const auto lengths = [](const std::string& tests) {
