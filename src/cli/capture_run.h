@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/program.h"
+#include "eval/model/device.h"
 
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@ namespace regraph::cli {
 
 struct CaptureRunOptions {
   std::vector<std::string> command;
-  std::string device = "h200";
+  std::string device = kDefaultDevice;
   std::string report;  // file for JSON; empty: none
   double wall_seconds = 600.0;
   double launch_seconds = 60.0;

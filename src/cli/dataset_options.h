@@ -3,6 +3,7 @@
 
 #include "cli/fleet_flags.h"
 #include "dataset/data_set.h"
+#include "eval/model/device.h"
 
 #include <cstdint>
 #include <string>
@@ -13,7 +14,7 @@ namespace regraph::cli {
 struct DatasetOptions {
   std::vector<std::string> sources;
   std::string output;
-  std::string device = "h200";
+  std::string device = kDefaultDevice;
   std::string evaluator = "model";
   std::string prompts;
   std::string work;  // folder for what single sources gave; empty: a temporary one

@@ -2,6 +2,7 @@
 #include "cli/problem_flags.h"
 #include "cli/program.h"
 #include "cli/program_mains.h"
+#include "eval/model/device.h"
 #include "session/run_on_data.h"
 #include "session/session.h"
 #include "session/session_policy.h"
@@ -36,7 +37,7 @@ int run_program(int argc, char** argv) {
   app.add_option("KERNEL.cu", options.problem.kernel_file, "the kernel")->required();
   app.add_option("FOLDER", folders, "folders with NAME.npy of the inputs")->required();
   add_problem_options(app, options.problem);
-  options.device = "h200";
+  options.device = kDefaultDevice;
   app.add_option("--device", options.device, "GPU to compile for: a name or an architecture")
       ->capture_default_str();
   app.add_option("--evaluation-time", options.open.evaluation_seconds,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/fleet_flags.h"
+#include "eval/model/device.h"
 #include "learn/kernel_study.h"
 #include "learn/policy_training.h"
 
@@ -14,7 +15,7 @@ namespace regraph::cli {
 
 struct TrainOptions {
   std::vector<std::string> sources;  // folders of kernels, kernels, run directories, tables
-  std::string device = "h200";
+  std::string device = kDefaultDevice;
   std::string evaluator = "model";
   std::string work = "regraph-training";  // folder for searches, kept between calls
   std::string output;                     // file

@@ -93,6 +93,12 @@ std::string replaced_words(std::string_view text, const std::vector<BoundParamet
   return result;
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlank) + 1);
+}
+
 // What a specialisation's parentheses and the beginning of its body hold.
 struct Parameters {
   std::string list;
@@ -107,7 +113,8 @@ std::optional<Parameters> specialised_parameters(std::string_view own, std::stri
   Parameters result;
   for (std::size_t i = 0; i < ours.size(); ++i) {
     // A specialisation may not repeat a default.
-    const std::string wanted = normal(theirs[i].substr(0, theirs[i].find('=')));
+    const std::string_view their = trimmed(theirs[i].substr(0, theirs[i].find('=')));
+    const std::string wanted = normal(their);
     const std::string written = normal(ours[i]);
     result.list += i == 0 ? "" : ",";
     const std::size_t wanted_name = wanted.rfind(' ');
@@ -118,12 +125,10 @@ std::optional<Parameters> specialised_parameters(std::string_view own, std::stri
       continue;
     }
     const std::string argument = written.substr(name + 1) + "_argument";
+    const std::string_view type = their.substr(0, their.rfind(wanted.substr(wanted_name + 1)));
     const std::size_t margin = ours[i].find_first_not_of(" \t\r\n");
-    result.list +=
-        fmt::format("{}{} {}", ours[i].substr(0, margin), wanted.substr(0, wanted_name), argument);
-    std::string_view variable = ours[i].substr(margin);
-    variable.remove_suffix(variable.size() - 1 - variable.find_last_not_of(" \t\r\n"));
-    result.variables += fmt::format("\n  {} = {};", variable, argument);
+    result.list += fmt::format("{}{}{}", ours[i].substr(0, margin), type, argument);
+    result.variables += fmt::format("\n  {} = {};", trimmed(ours[i]), argument);
   }
   return result;
 }
@@ -180,10 +185,10 @@ Result<std::string> as_specialisation(const std::string& definition, const std::
   const std::size_t name = one.head.rfind(kernel);
   std::string text =
       "template <>\n" + one.head.substr(0, name) + instance_name(kernel, parameters) + "(";
-  const std::string own = replaced_words(
-      std::string_view(definition)
-          .substr(one.parameters_begin, one.parameters_end - one.parameters_begin),
-      parameters);
+  const std::string own =
+      replaced_words(std::string_view(definition)
+                         .substr(one.parameters_begin, one.parameters_end - one.parameters_begin),
+                     parameters);
   const auto changed = specialised_parameters(own, replaced_words(declared, parameters));
   if (!changed) return fail(ErrorCode::unsupported, "the winner has other parameters");
   text += changed->list;

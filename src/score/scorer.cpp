@@ -1,9 +1,9 @@
 #include "score/scorer.h"
 
-#include "llm/expand/candidate_reader.h"
+#include "candidate/candidate_reader.h"
+#include "kernel/launch_change.h"
 #include "llm/prompt/answer_parser.h"
 #include "llm/prompt/code_tokens.h"
-#include "llm/prompt/launch_change.h"
 #include "llm/prompt/step_answer.h"
 #include "regraph/step_graph.h"
 #include "score/score_problem.h"
@@ -52,7 +52,7 @@ Candidate opaque_candidate(const std::string& source, const LaunchPlan& plan,
   candidate.source = source;
   candidate.plan = plan;
   candidate.assumptions = assumptions;
-  candidate.identity = candidate_identity(llm::token_text(source), plan);
+  candidate.identity = candidate_identity(token_text(source), plan);
   return candidate;
 }
 
@@ -137,9 +137,9 @@ struct Scorer::State {
                                             source::without_line_directives(state.source));
     if (!parsed) return NoCandidate{AnswerOutcome::unreadable, parsed.error().message};
     if (parsed->declined) return NoCandidate{AnswerOutcome::unchanged, *parsed->declined};
-    const LaunchPlan plan =
-        parsed->launch ? llm::changed_plan(parent.plan, problem.signature.name, *parsed->launch)
-                       : parent.plan;
+    const LaunchPlan plan = parsed->launch
+                                ? changed_plan(parent.plan, problem.signature.name, *parsed->launch)
+                                : parent.plan;
     if (plan == parent.plan && llm::same_tokens(parsed->source, state.source))
       return NoCandidate{AnswerOutcome::unchanged, "nothing was changed but the layout"};
     ReadAnswer answer{opaque_candidate(parsed->source, plan, parent.assumptions), std::nullopt};

@@ -1,6 +1,6 @@
 #include "session/candidate_file.h"
 
-#include "llm/prompt/launch_change.h"
+#include "kernel/launch_change.h"
 #include "session/opened_problem.h"
 #include "session/problem_source.h"
 #include "session/session.h"
@@ -19,11 +19,11 @@ SessionError unusable(const std::string& name, const std::string& why) {
 
 // The original's plan with the launch of its one kernel replaced.
 Result<LaunchPlan, SessionError> plan_with(const Session& session, const std::string& name,
-                                           const llm::LaunchChange& change) {
+                                           const LaunchChange& change) {
   const Problem& problem = session.problem();
-  if (Status possible = llm::check_launch_change(change, problem); !possible)
+  if (Status possible = check_launch_change(change, problem); !possible)
     return unusable(name, possible.error().message);
-  return llm::changed_plan(problem.launch, problem.signature.name, change);
+  return changed_plan(problem.launch, problem.signature.name, change);
 }
 
 // The launches that the manifest beside a candidate tells, instead of the original's. What is
@@ -36,8 +36,8 @@ Result<LaunchPlan, SessionError> plan_of(const Session& session, const std::stri
   LaunchPlan plan;
   for (const ManifestLaunch& entry : launches) {
     Launch launch = entry.launch;
-    const llm::LaunchChange change{launch.block, launch.grid, launch.dynamic_shared_bytes};
-    if (Status possible = llm::check_launch_change(change, problem); !possible)
+    const LaunchChange change{launch.block, launch.grid, launch.dynamic_shared_bytes};
+    if (Status possible = check_launch_change(change, problem); !possible)
       return unusable(name, possible.error().message);
     if (launch.arguments.empty()) {
       const Launch* const own = problem.launch.launch_of(launch.kernel);
@@ -88,7 +88,7 @@ Result<Candidate, SessionError> read_candidate_file(const Session& session,
   } else if (manifest.launch || source->block) {
     const Launch* const own = problem.launch.launch_of(problem.signature.name);
     if (own == nullptr) return unusable(options.file, "the original's launch is not known");
-    llm::LaunchChange change{own->block, own->grid, own->dynamic_shared_bytes};
+    LaunchChange change{own->block, own->grid, own->dynamic_shared_bytes};
     if (manifest.launch) {
       change = {manifest.launch->block, manifest.launch->grid,
                 manifest.launch->dynamic_shared_bytes};
@@ -108,7 +108,7 @@ Result<Candidate, SessionError> read_candidate_text(const Session& session, cons
                                                     const Cancellation& cancellation) {
   LaunchPlan plan = session.problem().launch;
   if (!launch.empty()) {
-    const auto change = llm::read_launch_change(launch);
+    const auto change = read_launch_change(launch);
     if (!change) return unusable(name, change.error().message);
     auto changed = plan_with(session, name, *change);
     if (!changed) return std::move(changed).error();

@@ -7,6 +7,7 @@
 #include "capture/device/capture_device.h"
 #include "capture/device/capture_program.h"
 #include "capture/problem/problem_keeper.h"
+#include "eval/model/device.h"
 #include "session/installation.h"
 #include "session/session_error.h"
 
@@ -24,7 +25,7 @@ struct KeepRequest {
   std::vector<std::vector<std::string>> commands;  // the program and its arguments; further runs
   std::string build;                               // a .cu file to build the program of
   std::string make;                                // a shell command that builds it; or nothing
-  std::string device = "h200";
+  std::string device = kDefaultDevice;
   std::filesystem::path source;  // of the kernels; empty: looked for in this folder
   std::vector<std::filesystem::path> include_directories;  // of their own headers, further ones
   capture::KeepOptions keep;

@@ -157,14 +157,14 @@ class LanguageModelBuilder {
   Result<void, SessionError> make_expander(llm::ChatModel& answerer) {
     const DeviceSpec& device = place_.opened.device.device;
     model_->device_ = prompt_device(device);
-    std::optional<llm::TritonReading> triton;
+    std::optional<TritonReading> triton;
     if (place_.opened.triton) {
-      triton = llm::TritonReading{*place_.opened.triton, place_.toolchain.triton->python,
-                                  place_.toolchain.triton_scripts / "cut_out.py"};
+      triton = TritonReading{*place_.opened.triton, place_.toolchain.triton->python,
+                             place_.toolchain.triton_scripts / "cut_out.py"};
     }
-    model_->reader_ = std::make_unique<llm::CandidateReader>(
-        *place_.toolchain.compiler, place_.toolchain.front_end, device.architecture,
-        std::move(triton));
+    model_->reader_ =
+        std::make_unique<CandidateReader>(*place_.toolchain.compiler, place_.toolchain.front_end,
+                                          device.architecture, std::move(triton));
     model_->evaluator_ = std::make_unique<SharedEvaluator>(place_.evaluator, place_.jobs);
     const auto temperatures = read_temperatures(options_.temperature);
     if (!temperatures) return usage("--llm-temperature: " + temperatures.error().message);

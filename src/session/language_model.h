@@ -1,9 +1,9 @@
 // From options to an expander that asks a language model.
 #pragma once
 
+#include "candidate/candidate_reader.h"
 #include "eval/shared/shared_evaluator.h"
 #include "fleet/queue/job_queue.h"
-#include "llm/expand/candidate_reader.h"
 #include "llm/expand/language_model_expander.h"
 #include "llm/prompt/prompt_library.h"
 #include "llm/record/answer_store.h"
@@ -52,7 +52,7 @@ class LanguageModel {
   std::unique_ptr<llm::BudgetedModel> budgeted_;
   std::unique_ptr<llm::CassetteRecorder> recorder_;
   std::unique_ptr<llm::AskedOnce> once_;
-  std::unique_ptr<llm::CandidateReader> reader_;
+  std::unique_ptr<CandidateReader> reader_;
   std::unique_ptr<SharedEvaluator> evaluator_;
   std::unique_ptr<llm::LanguageModelExpander> expander_;
 };

@@ -1,8 +1,8 @@
 #include "session/session.h"
 
+#include "candidate/candidate_reader.h"
 #include "eval/gpu/driver/gpu_disturbances.h"
 #include "eval/verify/inputs.h"
-#include "llm/expand/candidate_reader.h"
 #include "regraph/regraph_yaml.h"
 #include "search/driver.h"
 #include "search/final_selection.h"
@@ -177,7 +177,7 @@ Result<std::unique_ptr<Session>, SessionError> Session::open(const SessionOption
                                                              const Cancellation& cancellation) {
   DeviceRequest wanted{options.device, "", options.evaluator};
   // A manifest does not depend on the device.
-  if (options.open.fill_in && wanted.name.empty()) wanted = {"h200", "", "model"};
+  if (options.open.fill_in && wanted.name.empty()) wanted = {kDefaultDevice, "", "model"};
   auto device = device_for(wanted, installation, options.fleet, cancellation);
   if (!device) return std::move(device).error();
   auto source = read_problem_source(options.problem);
@@ -281,8 +281,8 @@ Result<Candidate> Session::read_candidate(const std::string& source, const Launc
     return read_triton_candidate(source, *state_->opened, state_->toolchain, std::move(assumptions),
                                  cancellation);
   }
-  const llm::CandidateReader reader(*state_->toolchain.compiler, state_->toolchain.front_end,
-                                    device().architecture);
+  const CandidateReader reader(*state_->toolchain.compiler, state_->toolchain.front_end,
+                               device().architecture);
   return reader.read(source, plan, problem().signature, std::move(assumptions), cancellation);
 }
 

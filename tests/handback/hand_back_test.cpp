@@ -267,8 +267,8 @@ TEST(HandBack, AnInstanceBecomesASpecialisation) {
   searched.win(replaced(test::kFastSums, "const float*", "const T*"));
   searched.set_launch({256, 1, 1}, "cdiv(rows, 8)");
   const std::string special =
-      "\n// Faster.\ntemplate <>\n__global__ void sums<float, 4>(\n    const float * in_argument,\n"
-      "    float * out_argument,\n    int rows,\n    int columns) {\n  using T = float;\n"
+      "\n// Faster.\ntemplate <>\n__global__ void sums<float, 4>(\n    const float* in_argument,\n"
+      "    float* out_argument,\n    int rows,\n    int columns) {\n  using T = float;\n"
       "  constexpr int WIDTH = 4;\n  const float* __restrict__ in = in_argument;\n"
       "  float* __restrict__ out = out_argument;\n  fast();\n}\n";
   EXPECT_EQ(text_of(searched.into(kernel + host)),
@@ -301,7 +301,7 @@ TEST(HandBack, NvccTakesASpecialisationWhoseWinnerPromisesMore) {
   searched.set_launch({128, 1, 1}, "cdiv(rows, bx)");
   const std::string text = text_of(searched.into(kernel + host));
   EXPECT_NE(text.find("    const float* __restrict__ in,\n"
-                      "    float * out_argument,\n"
+                      "    float* out_argument,\n"
                       "    int rows,\n"
                       "    int columns_argument) {\n"
                       "  using T = float;\n"
@@ -310,8 +310,7 @@ TEST(HandBack, NvccTakesASpecialisationWhoseWinnerPromisesMore) {
             std::string::npos)
       << text;
   const auto folder = *TemporaryDirectory::create("regraph-handback-");
-  ASSERT_TRUE(
-      write_file(folder.path() / "k.cu", "static __device__ void fast() {}\n" + text).ok());
+  ASSERT_TRUE(write_file(folder.path() / "k.cu", "static __device__ void fast() {}\n" + text).ok());
   ChildRequest request;
   request.program = toolkit->nvcc;
   request.arguments = {"-c", "k.cu", "-o", "k.o"};

@@ -2,8 +2,11 @@
 
 #include "base/random.h"
 #include "rewrite/ast_rewriter.h"
+#include "source/printer.h"
 #include "source/walk.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -131,9 +134,10 @@ RandomSequence random_sequence(const KernelCase& kernel, const std::string& name
                                StepTallies& tallies) {
   const auto length =
       1 + static_cast<int>(random_bits(kSeed, kernel_number, number, 0u) % kLongestSequence);
-  RandomSequence sequence{kernel.original(), name};
+  RandomSequence sequence{kernel.original(), name, {}};
   for (int position = 1; position <= length; ++position) {
     std::vector<Choice> options = successors(kernel, sequence.state, tallies);
+    sequence.offered.push_back(options.size());
     if (options.empty()) break;
     const auto& [proposal, next] =
         choose(options, random_bits(kSeed, kernel_number, number, position));
@@ -148,6 +152,20 @@ RandomSequence random_sequence(const KernelCase& kernel, const std::string& name
     sequence.state = std::move(copy);
   }
   return sequence;
+}
+
+std::string record_of(const RandomSequence& sequence) {
+  std::string text =
+      fmt::format("{}\noffered {}\n", sequence.history, fmt::join(sequence.offered, ", "));
+  for (const std::string& assumption : sequence.state.assumptions)
+    text += fmt::format("assumes {}\n", assumption);
+  for (const Launch& launch : sequence.state.plan.launches) {
+    text += fmt::format("{} block {} x {} x {} grid {}, {}, {} shared {}\n", launch.kernel,
+                        launch.block.x, launch.block.y, launch.block.z, launch.grid[0].text(),
+                        launch.grid[1].text(), launch.grid[2].text(),
+                        launch.dynamic_shared_bytes.text());
+  }
+  return text + source::print(sequence.state.unit);
 }
 
 int sequences_per_kernel(int fallback) {

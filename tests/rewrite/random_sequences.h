@@ -3,9 +3,11 @@
 
 #include "rewrite/kernel_case.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace regraph::test {
 
@@ -18,8 +20,9 @@ struct StepTally {
 using StepTallies = std::map<std::string, StepTally>;
 
 struct RandomSequence {
-  rewrite::KernelState state;  // at the end
-  std::string history;         // the kernel and the steps, for messages
+  rewrite::KernelState state;        // at the end
+  std::string history;               // the kernel and the steps, for messages
+  std::vector<std::size_t> offered;  // settings, at each position
 };
 
 // Sequence `number` of the kernel with this number: the same numbers give the same sequence. One to
@@ -27,6 +30,10 @@ struct RandomSequence {
 [[nodiscard]] RandomSequence random_sequence(const KernelCase& kernel, const std::string& name,
                                              std::uint64_t kernel_number, std::uint64_t number,
                                              StepTallies& tallies);
+
+// The steps, how many settings there were to choose from, assumptions, launches and source: equal
+// where two versions of the rewriter do the same.
+[[nodiscard]] std::string record_of(const RandomSequence& sequence);
 
 // REGRAPH_REWRITE_SEQUENCES, else `fallback`.
 [[nodiscard]] int sequences_per_kernel(int fallback);

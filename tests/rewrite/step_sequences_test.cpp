@@ -6,12 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 
 namespace regraph::test {
 namespace {
 
-// In CI; REGRAPH_REWRITE_SEQUENCES asks for more.
+// In CI; REGRAPH_REWRITE_SEQUENCES asks for more. With REGRAPH_REWRITE_RECORD=FILE what they are is
+// written there, and not judged.
 constexpr int kSequencesPerKernel = 2;
 
 TEST(StepSequences, KeepTheResult) {
@@ -19,6 +21,12 @@ TEST(StepSequences, KeepTheResult) {
   int sequences = 0;
   int slow = 0;
   std::uint64_t kernel_number = 0;
+  const char* const record = std::getenv("REGRAPH_REWRITE_RECORD");
+  std::ofstream recorded;
+  if (record != nullptr) {
+    recorded.open(record);
+    ASSERT_TRUE(recorded.is_open()) << record;
+  }
   for (const SampleKernel& sample : sample_kernels()) {
     ++kernel_number;
     if (!kernel_is_wanted(sample.name, kernel_number)) continue;
@@ -29,6 +37,12 @@ TEST(StepSequences, KeepTheResult) {
           random_sequence(**kernel, sample.name, kernel_number,
                           first_sequence() + static_cast<std::uint64_t>(number), tallies);
       ++sequences;
+      if (record != nullptr) {
+        recorded << "=== " << kernel_number << " "
+                 << first_sequence() + static_cast<std::uint64_t>(number) << " "
+                 << record_of(sequence) << "\n";
+        continue;
+      }
       const std::string verdict = (*kernel)->verdict(sequence.state);
       // Slow is not wrong: blocks that are far too large for a test size do nothing most of the
       // time, and copies of copies in unrolled loops may be more than the compiler is given time

@@ -87,6 +87,9 @@ struct DeviceSpec {
 // All devices, in the order they are listed to users.
 [[nodiscard]] std::span<const DeviceSpec> known_devices();
 
+// The device where the user names none and what is asked for needs one.
+inline constexpr const char* kDefaultDevice = "h200";
+
 // Finds a device by name ("h200") or the first of an architecture ("sm_90"), ignoring case. Error:
 // not_found, listing the names.
 [[nodiscard]] Result<DeviceSpec> find_device(std::string_view name);

@@ -53,6 +53,13 @@ double near_tie(const FloatFormat& format, Draw& draw, std::uint64_t index) {
   return base + std::ldexp(steps, -format.mantissa_bits);
 }
 
+// Half of the runs are zeros: beginnings of rows, rows and tiles of nothing.
+double of_zero_run(std::uint64_t buffer, Draw& draw, std::uint64_t index) {
+  constexpr std::uint64_t kRun = 64;
+  // No row of a usual length begins where they do.
+  return random_bits(buffer, (index + buffer % kRun) / kRun) % 2 == 0 ? 0.0 : draw.normal();
+}
+
 double of_any_magnitude(ScalarType type, Draw& draw) {
   const double exponent = is_roomy(type) ? draw.integer(-20.0, 24.0) : draw.integer(-6.0, 6.0);
   const double power = std::ldexp(1.0, static_cast<int>(exponent));
@@ -119,15 +126,20 @@ double perhaps_not_finite(Draw& draw, bool with_nan) {
 }
 
 // But frequent among the last elements, which kernels with vectors treat by themselves: of one of
-// four buffers, since what another does with its own would hide it.
+// three buffers, since what another does with its own would hide it.
 bool is_not_finite_at_the_end(Distribution distribution, std::uint64_t seed, std::uint64_t stream,
                               std::uint64_t left, std::uint64_t count) {
   constexpr std::uint64_t kLast = 8;
   constexpr std::uint64_t kMany = 64;
-  constexpr std::uint64_t kBuffers = 4;
+  constexpr std::uint64_t kBuffers = 3;
   return (distribution == Distribution::infinite || distribution == Distribution::not_finite) &&
          count >= kMany && left <= kLast &&
          random_bits(seed, kLast, left) % kBuffers == stream % kBuffers;
+}
+
+double last_value(Distribution distribution, Draw& draw) {
+  return distribution == Distribution::not_finite ? std::numeric_limits<double>::quiet_NaN()
+                                                  : not_finite(draw, false);
 }
 
 // Of one sign and all far from zero.
@@ -170,6 +182,8 @@ double value_of(const Argument& argument, Distribution distribution, std::uint64
     }
     case Distribution::sparse:
       return draw.bits() % 4 == 0 ? static_cast<double>(index % 97) / 16.0 - 3.0 : 0.0;
+    case Distribution::zero_runs:
+      return of_zero_run(buffer, draw, index);
     case Distribution::near_ties:
       return near_tie(format_of(argument.type), draw, index);
     case Distribution::magnitudes:
@@ -232,6 +246,8 @@ std::string_view name(Distribution distribution) {
       return "inputs as given, perturbed";
     case Distribution::exchanged:
       return "inputs as given, integers exchanged";
+    case Distribution::zero_runs:
+      return "long runs of zeros";
     case Distribution::near_ties:
       return "near ties";
     case Distribution::magnitudes:
@@ -438,7 +454,7 @@ void fill(const Argument& argument, Distribution distribution, std::uint64_t see
   for (std::uint64_t i = 0; i < count; ++i) {
     Draw draw(seed, stream, i);
     const double value = is_not_finite_at_the_end(distribution, seed, stream, count - i, count)
-                             ? not_finite(draw, distribution == Distribution::not_finite)
+                             ? last_value(distribution, draw)
                              : value_of(argument, distribution, buffer_number, draw, i);
     store_element(argument.type, value, buffer.data() + i * size);
   }

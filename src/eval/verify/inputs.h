@@ -22,6 +22,7 @@ enum class Distribution : std::uint8_t {
   perturbed,       // these, or the user's files, their floating-point numbers scaled and exchanged
   exchanged,       // the same, and some integers those of other elements: often no valid input
   // Beyond what the manifest says, where the original has a result (test_cases.h):
+  zero_runs,            // zeros in long runs, or ordinary values
   near_ties,            // long equal runs, and values that differ in their last bits
   magnitudes,           // 2^-20 to 2^24 (half precision: 2^-6 to 2^6), powers of two among them
   near_zero,            // N(0,1) times 2^-24

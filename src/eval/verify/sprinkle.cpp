@@ -64,8 +64,7 @@ void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const 
       how == Sprinkling::at_the_end && count > kLastElements ? count - kLastElements : 0;
   for (std::uint64_t i = begin; i < count; ++i) {
     Draw draw(seed, 0, i);
-    const bool chosen =
-        draw.bits() % (how == Sprinkling::at_the_end ? kOneOfTheLast : kOneOf) == 0;
+    const bool chosen = draw.bits() % (how == Sprinkling::at_the_end ? kOneOfTheLast : kOneOf) == 0;
     if (!chosen && how != Sprinkling::everywhere && how != Sprinkling::highest) continue;
     std::byte* const target = buffer.data() + i * size;
     if (how == Sprinkling::bits) {

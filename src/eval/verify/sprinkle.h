@@ -17,8 +17,9 @@ enum class Sprinkling : std::uint8_t {
   at_the_end,  // the first of them in some of the last elements, which vectors leave over
 };
 
-// Puts values in the place of every fourth element or so, unless `how` says where: of floating-point numbers, and of
-// integers within what the manifest says of them. What does not fit the type is left out.
+// Puts values in the place of every fourth element or so, unless `how` says where: of
+// floating-point numbers, and of integers within what the manifest says of them. What does not fit
+// the type is left out.
 void sprinkle(const Argument& argument, const Symbols& symbols, std::span<const double> values,
               Sprinkling how, std::uint64_t seed, std::span<std::byte> buffer);
 

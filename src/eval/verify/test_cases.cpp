@@ -256,9 +256,9 @@ class Planner {
     for (const Symbols& symbols : variation_sizes_) {
       const auto add_here = [&](Distribution one) { add(one).symbols = symbols; };
       for (const Distribution one :
-           {Distribution::near_ties, Distribution::magnitudes, Distribution::near_zero,
-            Distribution::far_below, Distribution::lowest, Distribution::largest,
-            Distribution::below_exponent, Distribution::ascending})
+           {Distribution::zero_runs, Distribution::near_ties, Distribution::magnitudes,
+            Distribution::near_zero, Distribution::far_below, Distribution::lowest,
+            Distribution::largest, Distribution::below_exponent, Distribution::ascending})
         add_here(one);
       if (problem_.assume.finite || problem_.assume.fast_math) continue;
       for (const Distribution one :
@@ -274,14 +274,19 @@ class Planner {
   // one of denormal numbers.
   void repeat_special_values() {
     constexpr double kMostVolume = 0x1p13;
-    constexpr int kRuns = 6;
+    constexpr int kRuns = 8;
     constexpr std::int64_t kLeftOver = 7;  // of eight
-    Symbols symbols = small_;
-    for (auto& [name, value] : symbols) {
-      const SizeRule rule = size_rule(problem_, name);
-      const std::int64_t longest = value | kLeftOver;
-      if (rule.is_length && !rule.is_fixed && rule.divisor == 1 && longest <= rule.most)
-        value = longest;
+    constexpr std::int64_t kVectors = 64;  // beside which that is little
+    Symbols symbols;
+    for (const std::int64_t least : {kVectors, std::int64_t{0}}) {
+      symbols = small_;
+      for (auto& [name, value] : symbols) {
+        const SizeRule rule = size_rule(problem_, name);
+        const std::int64_t length = std::max(value, least) | kLeftOver;
+        if (rule.is_length && !rule.is_fixed && rule.divisor == 1 && length <= rule.most)
+          value = length;
+      }
+      if (volume(problem_, symbols) <= kMostVolume) break;
     }
     if (volume(problem_, symbols) > kMostVolume || !is_affordable(problem_, symbols)) return;
     for (int i = 0; i < kRuns; ++i) {

@@ -7,10 +7,10 @@
 // evaluator has found it correct.
 #pragma once
 
+#include "candidate/candidate_reader.h"
 #include "eval/evaluator.h"
 #include "kernel/problem.h"
 #include "llm/chat/chat.h"
-#include "llm/expand/candidate_reader.h"
 #include "llm/expand/expansion_statistics.h"
 #include "llm/expand/request_maker.h"
 #include "llm/expand/step_chooser.h"

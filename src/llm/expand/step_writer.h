@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/cancellation.h"
+#include "candidate/candidate_reader.h"
 #include "eval/evaluator.h"
 #include "kernel/problem.h"
 #include "llm/chat/chat.h"
-#include "llm/expand/candidate_reader.h"
 #include "llm/expand/expansion_statistics.h"
 #include "llm/expand/request_maker.h"
 #include "regraph/expander.h"

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "base/result.h"
+#include "kernel/launch_change.h"
 #include "llm/prompt/answer_edits.h"
 #include "llm/prompt/code_language.h"
-#include "llm/prompt/launch_change.h"
 
 #include <optional>
 #include <string>

@@ -5,9 +5,9 @@
 
 #include "base/result.h"
 #include "kernel/candidate.h"
+#include "kernel/launch_change.h"
 #include "kernel/problem.h"
 #include "llm/chat/chat.h"
-#include "llm/prompt/launch_change.h"
 
 #include <cstddef>
 #include <optional>

@@ -74,6 +74,19 @@ TEST(Inputs, DenormalsLieBesideLargeNumbers) {
   }
 }
 
+TEST(Inputs, ZerosComeInLongRuns) {
+  const std::vector<double> v = values(buffer(ScalarType::f32), Distribution::zero_runs, 1, 6400);
+  std::size_t zeros = 0;
+  std::size_t begins = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    zeros += v[i] == 0.0 ? 1 : 0;
+    begins += v[i] == 0.0 && i > 0 && v[i - 1] != 0.0 ? 1 : 0;
+  }
+  EXPECT_GT(zeros, 2000u);
+  EXPECT_LT(zeros, 4400u);
+  EXPECT_GE(zeros, 63 * begins);
+}
+
 TEST(Inputs, ABufferIsSmallLargeOrZeroAsAWhole) {
   int small = 0;
   int large = 0;

@@ -89,7 +89,7 @@ TEST(TestCases, RepeatSpecialValuesWhereMuchIsLeftOver) {
                                       return one.distribution == distribution &&
                                              one.symbols.at("n") == 263;
                                     }),
-              6);
+              8);
   }
   const Problem finite = scaled("assume: {finite: true}\n");
   EXPECT_FALSE(has(planned_cases(finite, 1), Distribution::small_or_large));

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "base/files.h"
+#include "candidate/candidate_reader.h"
 #include "eval/model/device.h"
 #include "eval/model/model_evaluator.h"
 #include "eval/shared/shared_evaluator.h"
 #include "eval/verify/verifier.h"
 #include "kernel/manifest.h"
-#include "llm/expand/candidate_reader.h"
 #include "llm/expand/language_model_expander.h"
 #include "regraph/regraph_yaml.h"
 #include "rewrite/ast_rewriter.h"
@@ -83,7 +83,7 @@ class ExpansionCase : public testing::Test {
     device = *find_device("h200");
     timing_model = std::make_unique<ModelEvaluator>(problem, *compiler, *verifier, device);
     evaluator = std::make_unique<SharedEvaluator>(*timing_model, 2);
-    reader = std::make_unique<llm::CandidateReader>(*compiler, front_end, "sm_90");
+    reader = std::make_unique<CandidateReader>(*compiler, front_end, "sm_90");
     original = source::make_candidate(*parsed.unit, problem.launch);
     context.evaluation = evaluator->evaluate(original, config.writing.evaluation, never);
     ASSERT_TRUE(context.evaluation.correct()) << context.evaluation.message;
@@ -118,7 +118,7 @@ class ExpansionCase : public testing::Test {
   std::unique_ptr<Verifier> verifier;
   std::unique_ptr<ModelEvaluator> timing_model;
   std::unique_ptr<SharedEvaluator> evaluator;
-  std::unique_ptr<llm::CandidateReader> reader;
+  std::unique_ptr<CandidateReader> reader;
   std::unique_ptr<rewrite::AstRewriter> rewriter;
   llm::PromptDevice prompt_device;
   llm::LanguageModelConfig config;

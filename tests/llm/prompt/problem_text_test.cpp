@@ -1,6 +1,6 @@
 #include "llm/prompt/problem_text.h"
 
-#include "llm/prompt/launch_change.h"
+#include "kernel/launch_change.h"
 #include "llm/prompt/sample.h"
 
 #include <gtest/gtest.h>

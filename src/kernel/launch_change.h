@@ -1,4 +1,4 @@
-// The launch plan of an answer.
+// What a candidate may change of a launch, as an answer or the user says it.
 #pragma once
 
 #include "base/result.h"
@@ -9,9 +9,8 @@
 #include <string>
 #include <string_view>
 
-namespace regraph::llm {
+namespace regraph {
 
-// What an answer may change of a launch.
 struct LaunchChange {
   Dim3 block;
   std::array<IntegerExpression, 3> grid = {1, 1, 1};
@@ -32,4 +31,4 @@ struct LaunchChange {
 [[nodiscard]] LaunchPlan changed_plan(LaunchPlan plan, std::string_view kernel,
                                       const LaunchChange& change);
 
-}  // namespace regraph::llm
+}  // namespace regraph

@@ -1,4 +1,4 @@
-#include "llm/expand/candidate_reader.h"
+#include "candidate/candidate_reader.h"
 
 #include "eval/compile/same_code.h"
 #include "source/lexer.h"
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace regraph::llm {
+namespace regraph {
 
 namespace {
 
@@ -111,4 +111,4 @@ Result<Candidate> CandidateReader::restore(const Candidate& stored,
   return restored;
 }
 
-}  // namespace regraph::llm
+}  // namespace regraph

@@ -1,11 +1,35 @@
-#include "llm/prompt/launch_change.h"
+#include "kernel/launch_change.h"
 
-#include "llm/prompt/sample.h"
+#include "kernel/manifest.h"
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph {
 namespace {
+
+Problem product() {
+  const auto manifest = parse_manifest(
+      "sizes: {M: 4096, N: 4096, K: 4096}\n"
+      "args:\n  A: {shape: [M, K]}\n  B: {shape: [K, N]}\n  C: {dir: out, shape: [M, N]}\n"
+      "launch: {block: [32, 8], grid: [\"cdiv(M, bx)\", \"cdiv(N, by)\"]}\n"
+      "tests: [{M: 70, N: 50, K: 45}, {M: 1, N: 1, K: 1}]\n",
+      "sgemm.regraph.yaml");
+  EXPECT_TRUE(manifest.ok()) << manifest.error().message;
+  const auto size = [](const char* name) {
+    return Parameter{.name = name, .type = ScalarType::i32};
+  };
+  const auto matrix = [](const char* name, bool is_input) {
+    return Parameter{
+        .name = name, .type = ScalarType::f32, .is_pointer = true, .points_to_const = is_input};
+  };
+  auto problem = make_problem(
+      *manifest,
+      {"sgemm",
+       {size("M"), size("N"), size("K"), matrix("A", true), matrix("B", true), matrix("C", false)}},
+      "sgemm.cu", "");
+  EXPECT_TRUE(problem.ok()) << problem.error().message;
+  return *problem;
+}
 
 std::string message(std::string_view text) {
   const auto change = read_launch_change(text);
@@ -67,7 +91,7 @@ TEST(LaunchChange, WhatCannotBeReadIsSaid) {
 }
 
 TEST(LaunchChange, SymbolsAndLimitsAreChecked) {
-  const Problem problem = sample::problem();
+  const Problem problem = product();
   const auto check = [&](std::string_view text) {
     const Status status = check_launch_change(*read_launch_change(text), problem);
     return status ? std::string("accepted") : status.error().message;
@@ -88,7 +112,7 @@ TEST(LaunchChange, SymbolsAndLimitsAreChecked) {
 }
 
 TEST(LaunchChange, ChangesOneKernelOnly) {
-  LaunchPlan plan = sample::problem().launch;
+  LaunchPlan plan = product().launch;
   plan.launches.push_back(plan.launches[0]);
   plan.launches[1].kernel = "other";
   const auto change = read_launch_change(R"({"block": 64, "grid": "N"})");
@@ -98,4 +122,4 @@ TEST(LaunchChange, ChangesOneKernelOnly) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::llm {
+namespace regraph {
 
 // How versions of a Triton kernel are read.
 struct TritonReading {
@@ -67,4 +67,4 @@ class CandidateReader {
 // only in formatting.
 [[nodiscard]] std::string token_text(std::string_view source);
 
-}  // namespace regraph::llm
+}  // namespace regraph

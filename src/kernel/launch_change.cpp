@@ -1,4 +1,4 @@
-#include "llm/prompt/launch_change.h"
+#include "kernel/launch_change.h"
 
 #include "kernel/manifest.h"
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::llm {
+namespace regraph {
 
 namespace {
 
@@ -129,4 +129,4 @@ LaunchPlan changed_plan(LaunchPlan plan, std::string_view kernel, const LaunchCh
   return plan;
 }
 
-}  // namespace regraph::llm
+}  // namespace regraph
