@@ -215,7 +215,7 @@ class HandBacker {
   }
 
   Status edit_launches() {
-    const LaunchChange change{request_.problem, *before_, *after_};
+    const LaunchBeforeAndAfter change{request_.problem, *before_, *after_};
     std::size_t sites = 0;
     for (std::size_t i = 0; i < request_.files.size(); ++i) {
       const UserFile& file = request_.files[i];
@@ -247,7 +247,8 @@ class HandBacker {
   }
 
   // Of a template one instance alone is the winner's.
-  Result<bool> is_ours(const UserFile& file, const LaunchSite& site, const LaunchChange& change) {
+  Result<bool> is_ours(const UserFile& file, const LaunchSite& site,
+                       const LaunchBeforeAndAfter& change) {
     if (!definition_->is_template) return true;
     const bool before = &file == &request_.files[file_] && site.begin < definition_->begin;
     const auto same = is_instance(site.instance, instance_);
@@ -268,7 +269,8 @@ class HandBacker {
   }
 
   // Launches that cannot be edited may stay where nothing about them changes.
-  Status check_hidden(const UserFile& file, const KernelUses& uses, const LaunchChange& change) {
+  Status check_hidden(const UserFile& file, const KernelUses& uses,
+                      const LaunchBeforeAndAfter& change) {
     for (const auto& [lines, what] :
          {std::pair(&uses.macro_lines, "a macro launches it"),
           std::pair(&uses.mentioned_lines,

@@ -66,7 +66,7 @@ std::vector<Symbols> probes(const Problem& problem, const source::HostLaunch& th
 
 class LaunchEditor {
  public:
-  LaunchEditor(const LaunchSite& site, const LaunchChange& change)
+  LaunchEditor(const LaunchSite& site, const LaunchBeforeAndAfter& change)
       : site_(site),
         change_(change),
         before_(grid_of(change.before)),
@@ -242,7 +242,7 @@ class LaunchEditor {
   }
 
   const LaunchSite& site_;
-  const LaunchChange& change_;
+  const LaunchBeforeAndAfter& change_;
   const Grid before_;
   const Grid after_;
   Meanings meanings_;
@@ -253,13 +253,13 @@ class LaunchEditor {
 
 }  // namespace
 
-bool LaunchChange::same() const {
+bool LaunchBeforeAndAfter::same() const {
   return before.block == after.block && grid_of(before) == grid_of(after) &&
          with_block(before.dynamic_shared_bytes, before) ==
              with_block(after.dynamic_shared_bytes, after);
 }
 
-Result<EditedLaunch> edit_launch(const LaunchSite& site, const LaunchChange& change) {
+Result<EditedLaunch> edit_launch(const LaunchSite& site, const LaunchBeforeAndAfter& change) {
   if (change.before.block_follows_sizes()) {
     // What stands there is for the program alone to tell.
     if (change.same()) return EditedLaunch();

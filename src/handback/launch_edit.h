@@ -12,7 +12,7 @@
 
 namespace regraph::handback {
 
-struct LaunchChange {
+struct LaunchBeforeAndAfter {
   const Problem& problem;
   const Launch& before;  // of the original, as the search had it
   const Launch& after;   // of the winner
@@ -27,7 +27,8 @@ struct EditedLaunch {
 };
 
 // The text for one launch. Errors, with the reason: unsupported.
-[[nodiscard]] Result<EditedLaunch> edit_launch(const LaunchSite& site, const LaunchChange& change);
+[[nodiscard]] Result<EditedLaunch> edit_launch(const LaunchSite& site,
+                                               const LaunchBeforeAndAfter& change);
 
 // "block 32 x 8, grid cdiv(m, 8) x 1 x 1, 0 bytes of dynamic shared memory".
 [[nodiscard]] std::string launch_text(const Launch& launch);

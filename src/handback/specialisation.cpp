@@ -93,10 +93,34 @@ std::string replaced_words(std::string_view text, const std::vector<BoundParamet
   return result;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlank) + 1);
+// "const float* in": the type, the name and "[4]", "" of what is no array. Without comments around
+// it and without a default, which a specialisation may not repeat.
+struct Parameter {
+  std::string_view type;
+  std::string_view name;
+  std::string_view extents;
+};
+
+std::optional<Parameter> parameter_of(std::string_view piece) {
+  const std::vector<Token> tokens = source::tokenize(piece);
+  std::size_t name = 0;
+  std::size_t end = 0;
+  for (int depth = 0; end < tokens.size(); ++end) {
+    const std::string_view word = tokens[end].in(piece);
+    if (word == "=" && depth == 0) break;
+    if (word == "(" || word == "[" || word == "<") ++depth;
+    if (word == ")" || word == "]" || word == ">") --depth;
+    if (depth == 0 && tokens[end].kind == TokenKind::identifier) name = end;
+  }
+  if (name == 0) return std::nullopt;
+  Parameter one;
+  one.name = tokens[name].in(piece);
+  one.type = piece.substr(tokens[0].begin, tokens[name].begin - tokens[0].begin);
+  const std::size_t after = tokens[name].end;
+  one.extents = piece.substr(after, tokens[end - 1].end - after);
+  const bool is_array = name + 1 < end && tokens[name + 1].in(piece) == "[";
+  if (!one.extents.empty() && !is_array) return std::nullopt;
+  return one;
 }
 
 // What a specialisation's parentheses and the beginning of its body hold.
@@ -105,30 +129,35 @@ struct Parameters {
   std::string variables;
 };
 
-// Where `own`, the definition's parameters, are the template's too, they stay as they are written.
-std::optional<Parameters> specialised_parameters(std::string_view own, std::string_view declared) {
+// Where `own`, the definition's parameters, are the template's too, they stay as they are.
+Result<Parameters> specialised_parameters(std::string_view own, std::string_view declared,
+                                          const std::string& definition) {
   const std::vector<std::string_view> ours = pieces_of(own);
   const std::vector<std::string_view> theirs = pieces_of(declared);
-  if (ours.size() != theirs.size()) return std::nullopt;
+  if (ours.size() != theirs.size())
+    return fail(ErrorCode::unsupported, "the winner has other parameters than the template");
   Parameters result;
   for (std::size_t i = 0; i < ours.size(); ++i) {
-    // A specialisation may not repeat a default.
-    const std::string_view their = trimmed(theirs[i].substr(0, theirs[i].find('=')));
-    const std::string wanted = normal(their);
-    const std::string written = normal(ours[i]);
+    const auto our = parameter_of(ours[i]);
+    const auto their = parameter_of(theirs[i]);
     result.list += i == 0 ? "" : ",";
-    const std::size_t wanted_name = wanted.rfind(' ');
-    const std::size_t name = written.rfind(' ');
-    if (name == std::string::npos || wanted_name == std::string::npos ||
-        written.substr(0, name) == wanted.substr(0, wanted_name)) {
+    if (!our || !their) {
+      if (normal(ours[i]) != normal(theirs[i]))
+        return fail(ErrorCode::unsupported, "the template's parameters cannot be read");
       result.list += ours[i];
       continue;
     }
-    const std::string argument = written.substr(name + 1) + "_argument";
-    const std::string_view type = their.substr(0, their.rfind(wanted.substr(wanted_name + 1)));
-    const std::size_t margin = ours[i].find_first_not_of(" \t\r\n");
-    result.list += fmt::format("{}{}{}", ours[i].substr(0, margin), type, argument);
-    result.variables += fmt::format("\n  {} = {};", trimmed(ours[i]), argument);
+    result.list += ours[i].substr(0, ours[i].find_first_not_of(" \t\r\n"));
+    const std::string variable = fmt::format("{}{}{}", our->type, our->name, our->extents);
+    if (normal(our->type) == normal(their->type) && our->extents == their->extents) {
+      result.list += variable;
+      continue;
+    }
+    std::string argument = std::string(our->name) + "_argument";
+    while (definition.find(argument) != std::string::npos)
+      argument += "_";
+    result.list += fmt::format("{}{}{}", their->type, argument, their->extents);
+    result.variables += fmt::format("\n  {} = {};", variable, argument);
   }
   return result;
 }
@@ -189,8 +218,9 @@ Result<std::string> as_specialisation(const std::string& definition, const std::
       replaced_words(std::string_view(definition)
                          .substr(one.parameters_begin, one.parameters_end - one.parameters_begin),
                      parameters);
-  const auto changed = specialised_parameters(own, replaced_words(declared, parameters));
-  if (!changed) return fail(ErrorCode::unsupported, "the winner has other parameters");
+  const auto changed =
+      specialised_parameters(own, replaced_words(declared, parameters), definition);
+  if (!changed) return changed.error();
   text += changed->list;
   text += definition.substr(one.parameters_end, brace + 1 - one.parameters_end);
   for (const BoundParameter& bound : parameters) {

@@ -216,7 +216,7 @@ class PatchMaker {
     const Launch* before = opened_.problem.launch.launch_of(name);
     const Launch* after = winner_.plan.launch_of(name);
     if (before == nullptr || after == nullptr) return "";
-    if (handback::LaunchChange{opened_.problem, *before, *after}.same()) {
+    if (handback::LaunchBeforeAndAfter{opened_.problem, *before, *after}.same()) {
       return fmt::format(
           "; by hand: put the kernel of best.cu in, and launch it as before, with {}",
           handback::launch_text(*before));

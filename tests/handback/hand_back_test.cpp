@@ -297,7 +297,8 @@ TEST(HandBack, NvccTakesASpecialisationWhoseWinnerPromisesMore) {
   const std::string host =
       "void f(float* a, float* b, int m) { sums<float><<<(m + 127) / 128, 128>>>(a, b, m, 1); }\n";
   SearchedSums searched(kernel + host, "sums<float>");
-  searched.win(replaced(test::kFastSums, "int columns", "const int columns"));
+  searched.win(replaced(replaced(test::kFastSums, "int columns", "const int columns"), "fast();",
+                        "for (int i = threadIdx.x; i < rows; i += 128) out[i] = in[i];"));
   searched.set_launch({128, 1, 1}, "cdiv(rows, bx)");
   const std::string text = text_of(searched.into(kernel + host));
   EXPECT_NE(text.find("    const float* __restrict__ in,\n"
@@ -310,7 +311,7 @@ TEST(HandBack, NvccTakesASpecialisationWhoseWinnerPromisesMore) {
             std::string::npos)
       << text;
   const auto folder = *TemporaryDirectory::create("regraph-handback-");
-  ASSERT_TRUE(write_file(folder.path() / "k.cu", "static __device__ void fast() {}\n" + text).ok());
+  ASSERT_TRUE(write_file(folder.path() / "k.cu", text).ok());
   ChildRequest request;
   request.program = toolkit->nvcc;
   request.arguments = {"-c", "k.cu", "-o", "k.o"};
@@ -319,6 +320,38 @@ TEST(HandBack, NvccTakesASpecialisationWhoseWinnerPromisesMore) {
   const auto done = run_child(request, Cancellation{});
   ASSERT_TRUE(done.ok()) << done.error().message;
   EXPECT_TRUE(done->succeeded()) << done->output << text;
+  // The promise holds for variables, too.
+  request.arguments = {"-ptx", "k.cu", "-o", "k.ptx"};
+  ASSERT_TRUE(run_child(request, Cancellation{}).ok());
+  const auto ptx = read_file(folder.path() / "k.ptx", 1 << 20);
+  ASSERT_TRUE(ptx.ok()) << ptx.error().message;
+  EXPECT_NE(ptx->find("ld.global.nc"), std::string::npos) << *ptx;
+}
+
+TEST(HandBack, ASpecialisationsParametersAreReadWhateverTheyLookLike) {
+  const std::string kernel =
+      "template <typename T>\n"
+      "__global__ void sums(const T in[], float* out,  // n = rows, of course\n"
+      "                     int rows, int columns = 1 /* of (in) */) {\n"
+      "  int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (row >= rows) return;\n"
+      "  float sum = 0.0f;  // of the row\n"
+      "  for (int i = 0; i < columns; ++i) sum += in[row * columns + i];\n"
+      "  out[row] = sum;\n"
+      "}\n";
+  const std::string host =
+      "void f(float* a, float* b, int m) { sums<float><<<(m + 127) / 128, 128>>>(a, b, m, 1); }\n";
+  SearchedSums searched(kernel + host, "sums<float>");
+  searched.win(replaced(test::kFastSums, "fast();", "int in_argument = 0; fast();"));
+  searched.set_launch({128, 1, 1}, "cdiv(rows, bx)");
+  const std::string text = text_of(searched.into(kernel + host));
+  EXPECT_NE(text.find("void sums<float>(\n    const float in_argument_[],\n"
+                      "    float* out_argument,\n    int rows,\n    int columns) {\n"
+                      "  using T = float;\n"
+                      "  const float* __restrict__ in = in_argument_;\n"
+                      "  float* __restrict__ out = out_argument;\n"),
+            std::string::npos)
+      << text;
 }
 
 // PyTorch's types are told from others, and from those of CUDA that hold the same numbers.

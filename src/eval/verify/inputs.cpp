@@ -56,8 +56,9 @@ double near_tie(const FloatFormat& format, Draw& draw, std::uint64_t index) {
 // Half of the runs are zeros: beginnings of rows, rows and tiles of nothing.
 double of_zero_run(std::uint64_t buffer, Draw& draw, std::uint64_t index) {
   constexpr std::uint64_t kRun = 64;
-  // No row of a usual length begins where they do.
-  return random_bits(buffer, (index + buffer % kRun) / kRun) % 2 == 0 ? 0.0 : draw.normal();
+  // Rows of a usual length begin elsewhere.
+  const std::uint64_t shift = buffer % kRun | 1;
+  return random_bits(buffer, (index + shift) / kRun) % 2 == 0 ? 0.0 : draw.normal();
 }
 
 double of_any_magnitude(ScalarType type, Draw& draw) {
@@ -72,7 +73,7 @@ double denormal(const FloatFormat& format, Draw& draw) {
   return std::ldexp(draw.integer(-most, most), format.least_exponent - format.mantissa_bits);
 }
 
-// Its product with a denormal number is a normal one.
+// Its product with a denormal number of fp32 is mostly a normal one.
 double beside_denormals(ScalarType type, Draw& draw) {
   constexpr double kLargeExponent = 50.0;  // two of them and a little have a product
   constexpr double kLargeOfHalf = 6.0;

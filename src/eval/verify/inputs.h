@@ -32,8 +32,8 @@ enum class Distribution : std::uint8_t {
   below_exponent,       // -105 to -840, where the exponential of fp32 is 0
   ascending,            // a ramp, from -32 on
   denormals,            // too small for a normal number
-  denormals_and_large,  // these, and one of four 2^40 to 2^51 (half precision: 2^4 to 2^7)
-  small_or_large,       // each buffer all denormals, 2^40 to 2^51 (half: 2^4 to 2^7), or zeros
+  denormals_and_large,  // these, and one of four 2^40 to 2^50 (half precision: 2^4 to 2^6)
+  small_or_large,       // each buffer all denormals, 2^40 to 2^50 (half: 2^4 to 2^6), or zeros
   signed_zeros,         // zeros of both signs, denormals, ordinary values
   infinite,             // a few infinities among ordinary values
   not_finite,           // the same with NaN

@@ -261,17 +261,17 @@ class Planner {
             Distribution::largest, Distribution::below_exponent, Distribution::ascending})
         add_here(one);
       if (problem_.assume.finite || problem_.assume.fast_math) continue;
-      for (const Distribution one :
-           {Distribution::denormals, Distribution::denormals_and_large, Distribution::signed_zeros,
-            Distribution::infinite, Distribution::not_finite})
+      for (const Distribution one : {Distribution::denormals, Distribution::denormals_and_large,
+                                     Distribution::small_or_large, Distribution::signed_zeros,
+                                     Distribution::infinite, Distribution::not_finite})
         add_here(one);
     }
     if (!problem_.assume.finite && !problem_.assume.fast_math) repeat_special_values();
   }
 
-  // Short runs, many of them: what vectors leave over is a few elements, and each of each buffer
-  // has to meet what is no number beside ordinary ones in the others; and each buffer has to be the
-  // one of denormal numbers.
+  // Short runs, many of them: what vectors leave over of a row is a few elements, and each of each
+  // buffer should meet what is no number beside ordinary ones in the others; and each buffer should
+  // be the one of denormal numbers.
   void repeat_special_values() {
     constexpr double kMostVolume = 0x1p13;
     constexpr int kRuns = 8;
