@@ -261,10 +261,12 @@ class Planner {
             Distribution::largest, Distribution::below_exponent, Distribution::ascending})
         add_here(one);
       if (problem_.assume.finite || problem_.assume.fast_math) continue;
-      for (const Distribution one : {Distribution::denormals, Distribution::denormals_and_large,
-                                     Distribution::small_or_large, Distribution::signed_zeros,
-                                     Distribution::infinite, Distribution::not_finite})
+      for (const Distribution one :
+           {Distribution::denormals, Distribution::denormals_and_large, Distribution::signed_zeros,
+            Distribution::infinite, Distribution::not_finite})
         add_here(one);
+      // A denormal number has few bits left in a type of less precision.
+      if (problem_.assume.keep_precision) add_here(Distribution::small_or_large);
     }
     if (!problem_.assume.finite && !problem_.assume.fast_math) repeat_special_values();
   }
@@ -290,9 +292,9 @@ class Planner {
     }
     if (volume(problem_, symbols) > kMostVolume || !is_affordable(problem_, symbols)) return;
     for (int i = 0; i < kRuns; ++i) {
-      for (const Distribution one :
-           {Distribution::infinite, Distribution::not_finite, Distribution::small_or_large})
+      for (const Distribution one : {Distribution::infinite, Distribution::not_finite})
         add(one).symbols = symbols;
+      if (problem_.assume.keep_precision) add(Distribution::small_or_large).symbols = symbols;
     }
   }
 

@@ -93,6 +93,9 @@ TEST(TestCases, RepeatSpecialValuesWhereMuchIsLeftOver) {
   }
   const Problem finite = scaled("assume: {finite: true}\n");
   EXPECT_FALSE(has(planned_cases(finite, 1), Distribution::small_or_large));
+  const Problem less_precise = scaled("assume: {precision: any}\n");
+  EXPECT_FALSE(has(planned_cases(less_precise, 1), Distribution::small_or_large));
+  EXPECT_TRUE(has(planned_cases(less_precise, 1), Distribution::not_finite));
 }
 
 // Kernels with vectors go another way where the length is a multiple of theirs.
