@@ -1,7 +1,7 @@
 #include "infer/access_summary.h"
 
+#include "affine/guarded_access.h"
 #include "infer/analysis_form.h"
-#include "rewrite/analysis/guarded_access.h"
 #include "source/build.h"
 #include "source/lexer.h"
 #include "source/match.h"
@@ -88,7 +88,7 @@ void AccessSummary::collect() {
       --viewed[view->array->name];  // it is under an index
     }
   });
-  rewrite::for_each_guarded_access(kernel_.body, [&](const rewrite::GuardedAccess& access) {
+  affine::for_each_guarded_access(kernel_.body, [&](const affine::GuardedAccess& access) {
     if (addressed.contains(access.access)) return;
     if (const auto view = seen(*access.access)) {
       Use& use = uses_[view->array->name];

@@ -1,6 +1,6 @@
 #include "infer/hidden_guards.h"
 
-#include "rewrite/analysis/varying.h"
+#include "affine/varying.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
@@ -47,11 +47,11 @@ std::string conditions_on(const source::Kernel& kernel, const std::string& numbe
   constexpr int kMost = 2;
   std::string text;
   int count = 0;
-  const std::set<std::string> varying = rewrite::varying_names(kernel, number);
+  const std::set<std::string> varying = affine::varying_names(kernel, number);
   source::walk(kernel.body, [&](const source::Stmt& stmt) {
     const auto* branch = source::as<source::Branch>(stmt);
     if (branch == nullptr || count == kMost) return;
-    if (!rewrite::is_varying(branch->condition, number, varying)) return;
+    if (!affine::is_varying(branch->condition, number, varying)) return;
     text += text.empty() ? "" : ", ";
     text += condition_text(branch->condition, stmt.line);
     ++count;
@@ -63,9 +63,9 @@ std::string conditions_on(const source::Kernel& kernel, const std::string& numbe
 std::set<std::string> parameters_that_decide(const AccessSummary& summary) {
   std::set<std::string> names;
   for (const char* number : kBlockNumbers) {
-    const std::set<std::string> varying = rewrite::varying_names(summary.kernel(), number);
+    const std::set<std::string> varying = affine::varying_names(summary.kernel(), number);
     const auto look = [&](const ExprPtr& condition) {
-      if (rewrite::is_varying(condition, number, varying))
+      if (affine::is_varying(condition, number, varying))
         add_parameters(summary.kernel(), summary.analysis(), condition, 0, names);
     };
     source::walk(summary.kernel().body, [&](const source::Stmt& stmt) {
@@ -114,17 +114,17 @@ std::optional<LikelyExtent> likely_extent(const source::Kernel& kernel, std::siz
                                           std::uint32_t threads) {
   const std::string number = kBlockNumbers[axis];
   const std::string thread = kThreadNumbers[axis];
-  const std::set<std::string> by_block = rewrite::varying_names(kernel, number);
-  const std::set<std::string> by_thread = rewrite::varying_names(kernel, thread);
+  const std::set<std::string> by_block = affine::varying_names(kernel, number);
+  const std::set<std::string> by_thread = affine::varying_names(kernel, thread);
   std::optional<LikelyExtent> likely;
   const auto compare = [&](const source::Binary& one, const ExprPtr& compared, const ExprPtr& size,
                            int line) {
-    if (likely || !rewrite::is_varying(compared, number, by_block) || reads_memory(compared) ||
-        rewrite::is_varying(size, number, by_block) || !source::is_comparison(one.op) ||
+    if (likely || !affine::is_varying(compared, number, by_block) || reads_memory(compared) ||
+        affine::is_varying(size, number, by_block) || !source::is_comparison(one.op) ||
         one.op == source::BinaryOperator::equal || one.op == source::BinaryOperator::not_equal)
       return;
     auto extent = size_expression(kernel, size);
-    if (extent && threads > 1 && rewrite::is_varying(compared, thread, by_thread)) {
+    if (extent && threads > 1 && affine::is_varying(compared, thread, by_thread)) {
       auto covered =
           IntegerExpression::parse(fmt::format("cdiv({}, b{})", extent->text(), thread.back()));
       if (!covered.ok()) return;

@@ -20,7 +20,7 @@
 namespace regraph::loops {
 namespace {
 
-using rewrite::IterationOverlap;
+using affine::IterationOverlap;
 using rewrite::KernelForm;
 using source::Block;
 using source::ExprPtr;

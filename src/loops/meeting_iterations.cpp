@@ -17,8 +17,8 @@
 namespace regraph::loops {
 namespace {
 
-using rewrite::PlacedAccess;
-using rewrite::Surrounding;
+using affine::PlacedAccess;
+using affine::Surrounding;
 using source::Analysis;
 using source::CountedLoop;
 

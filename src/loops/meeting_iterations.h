@@ -1,7 +1,7 @@
 // Two iterations of a loop that cannot run side by side, for people.
 #pragma once
 
-#include "rewrite/analysis/placed_accesses.h"
+#include "affine/placed_accesses.h"
 #include "source/analysis.h"
 #include "source/counted_loop.h"
 
@@ -15,7 +15,7 @@ namespace regraph::loops {
 [[nodiscard]] std::string meeting_iterations(const source::Kernel& kernel,
                                              const source::Analysis& analysis,
                                              const source::CountedLoop& loop,
-                                             const rewrite::PlacedAccess& one,
-                                             const rewrite::PlacedAccess& other);
+                                             const affine::PlacedAccess& one,
+                                             const affine::PlacedAccess& other);
 
 }  // namespace regraph::loops

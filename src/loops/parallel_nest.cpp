@@ -1,8 +1,8 @@
 #include "loops/parallel_nest.h"
 
+#include "affine/placed_accesses.h"
 #include "loops/meeting_iterations.h"
 #include "rewrite/analysis/independent_iterations.h"
-#include "rewrite/analysis/placed_accesses.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
@@ -14,9 +14,9 @@
 namespace regraph::loops {
 namespace {
 
-using rewrite::IterationOverlap;
+using affine::IterationOverlap;
+using affine::PlacedAccess;
 using rewrite::KernelForm;
-using rewrite::PlacedAccess;
 using source::as;
 using source::Block;
 using source::ForLoop;
@@ -98,8 +98,8 @@ LoopObstacle obstacle_of(const ParallelNest& nest, std::size_t at, const KernelF
     return result;
   }
   // From the outermost loop on, so that meetings know all counters.
-  const rewrite::PlacedAccesses placed =
-      rewrite::placed_accesses(nest.chain.front().stmt, form.analysis);
+  const affine::PlacedAccesses placed =
+      affine::placed_accesses(nest.chain.front().stmt, form.analysis);
   std::map<std::string, std::vector<PlacedAccess>> by_buffer;
   std::set<std::string> written;
   for (const PlacedAccess& access : placed.accesses) {

@@ -1,8 +1,8 @@
 // Which loops of a nest may be done by threads.
 #pragma once
 
+#include "affine/iteration_overlap.h"
 #include "base/result.h"
-#include "rewrite/analysis/iteration_overlap.h"
 #include "rewrite/analysis/kernel_analysis.h"
 #include "source/counted_loop.h"
 
@@ -36,7 +36,7 @@ struct ParallelNest {
 // independent_iterations. Empty where the statement is no loop that counts.
 [[nodiscard]] ParallelNest parallel_nest(const source::StmtPtr& stmt,
                                          const rewrite::KernelForm& form,
-                                         const rewrite::IterationOverlap& overlap);
+                                         const affine::IterationOverlap& overlap);
 
 // What keeps iterations of a loop from running side by side.
 struct LoopObstacle {
@@ -48,6 +48,6 @@ struct LoopObstacle {
 // Of a loop of the chain that is not free.
 [[nodiscard]] LoopObstacle obstacle_of(const ParallelNest& nest, std::size_t loop,
                                        const rewrite::KernelForm& form,
-                                       const rewrite::IterationOverlap& overlap);
+                                       const affine::IterationOverlap& overlap);
 
 }  // namespace regraph::loops

@@ -1,6 +1,6 @@
 #include "loops/thread_loops.h"
 
-#include "rewrite/analysis/size_expression.h"
+#include "affine/size_expression.h"
 #include "source/build.h"
 #include "source/walk.h"
 
@@ -80,7 +80,7 @@ class ThreadMaker {
     if (!base || !end) return;
     const bool follows = !(*base == *first);
     if (follows && counted.stride != 1) return;
-    const auto span = rewrite::size_of(*end - *base, problem_);
+    const auto span = affine::size_of(*end - *base, problem_);
     if (!span) return;
     axes_.push_back({loop, *base, *span, follows, true});
   }
@@ -99,7 +99,7 @@ class ThreadMaker {
       const bool takes_last = (*sign > 0) == is_highest;
       value = value.substitute(outer.name, takes_last ? *limit - Polynomial(1) : *first);
     }
-    return rewrite::is_of_parameters(value, kernel_) ? std::optional(value) : std::nullopt;
+    return affine::is_of_parameters(value, kernel_) ? std::optional(value) : std::nullopt;
   }
 
   [[nodiscard]] bool is_of_threads(const source::CountedLoop& counted) const {

@@ -12,7 +12,7 @@ namespace regraph::rewrite {
 
 std::vector<StepProposal> AstRewriter::propose(const Candidate& candidate, const ExpansionContext&,
                                                const Cancellation& cancellation) const {
-  auto proposals = source::without_missing_operands(
+  auto proposals = without_missing_operands(
       [&]() -> Result<std::vector<StepProposal>> { return matching(candidate, cancellation); });
   return proposals ? std::move(*proposals) : std::vector<StepProposal>();
 }
@@ -41,7 +41,7 @@ Result<Candidate> AstRewriter::apply(const Candidate& candidate, const StepPropo
   if (step == nullptr) return refuse("the rewriter has no step '" + proposal.step + "'");
   auto state = state_of(candidate, view_);
   if (!state) return state.error();
-  return source::without_missing_operands([&]() -> Result<Candidate> {
+  return without_missing_operands([&]() -> Result<Candidate> {
     auto rewritten = StepViews(*state, view_.problem(), limits_).apply(*step, proposal.parameters);
     if (!rewritten) return rewritten.error();
     return candidate_of(std::move(*rewritten), candidate, view_);
@@ -52,7 +52,7 @@ std::map<std::string, std::string> AstRewriter::refusals(const Candidate& candid
   std::map<std::string, std::string> reasons;
   const auto state = state_of(candidate, view_);
   std::optional<StepViews> views;
-  const Status opened = source::without_missing_operands([&]() -> Status {
+  const Status opened = without_missing_operands([&]() -> Status {
     if (!state) return state.error();
     views.emplace(*state, view_.problem(), limits_);
     return {};

@@ -4,6 +4,7 @@
 #include "kernel/device_limits.h"
 #include "kernel/problem.h"
 #include "regraph/expander.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/launch_view.h"
 
 #include <map>

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "kernel/candidate.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/launch_view.h"
 

@@ -4,6 +4,7 @@
 #include "kernel/candidate.h"
 #include "kernel/device_limits.h"
 #include "kernel/problem.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/inverse/inverse_rewrite.h"
 #include "rewrite/launch_view.h"
 

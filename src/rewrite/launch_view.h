@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "kernel/launch_plan.h"
 #include "kernel/problem.h"
+#include "rewrite/forms/ir.h"
 
 #include <map>
 #include <string>

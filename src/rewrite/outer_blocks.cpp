@@ -1,9 +1,9 @@
 #include "rewrite/outer_blocks.h"
 
-#include "rewrite/analysis/block_digits.h"
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
+#include "affine/size_expression.h"
 #include "rewrite/analysis/mentions.h"
-#include "rewrite/analysis/size_expression.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
 #include "source/analysis.h"
 #include "source/build.h"
@@ -12,40 +12,146 @@
 #include "source/printer.h"
 #include "source/walk.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Builtin;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::Kernel;
-using source::StmtPtr;
-
 namespace {
+
+// How a kernel takes the number of its block along an axis apart: `blockIdx.z / channels` and
+// `blockIdx.z % channels`, or into three: z / (c * d), z / d % c and z % d.
+
+// "blockIdx.x" of axis 0.
+std::string block_index(std::size_t axis) {
+  return std::string("blockIdx.") + kAxes[axis];
+}
+
+// "gridDim.x" of axis 0.
+std::string grid_extent(std::size_t axis) {
+  return std::string("gridDim.") + kAxes[axis];
+}
+
+// The integer expression without casts between integers around it.
+ExprPtr without_casts(ExprPtr expr) {
+  while (const auto* cast = as<Cast>(expr)) {
+    if (!cast->type || is_floating(*cast->type)) break;
+    expr = cast->operand;
+  }
+  return expr;
+}
+
+// Whether it is that builtin, cast or not.
+bool is_builtin(const ExprPtr& expr, const std::string& name) {
+  const auto* builtin = as<Builtin>(without_casts(expr));
+  return builtin != nullptr && builtin->name == name;
+}
+
+// Whether both have the same value: as polynomials, or because they are spelt alike.
+bool are_equal(const ExprPtr& a, const ExprPtr& b, const Analysis& analysis) {
+  const auto first = analysis.polynomial(a);
+  const auto second = analysis.polynomial(b);
+  if (first && second) return *first == *second;
+  return print(without_casts(a)) == print(without_casts(b));
+}
+
+class DigitUses {
+ public:
+  DigitUses(const Block& body, std::size_t axis, const Analysis& analysis)
+      : analysis_(analysis), index_(block_index(axis)), extent_(grid_extent(axis)) {
+    walk_expressions(body, [&](const Expr& expr) { note(expr); });
+  }
+
+  ExprPtr divisor() const {
+    if (mentions_ != known_ || outer_.empty()) return nullptr;
+    const ExprPtr& divisor = outer_.front();
+    const auto is_divisor = [&](const ExprPtr& one) { return are_equal(one, divisor, analysis_); };
+    const auto fits = [&](const Middle& one) {
+      const auto whole = analysis_.polynomial(divisor);
+      const auto below = analysis_.polynomial(one.divisor);
+      const auto count = analysis_.polynomial(one.count);
+      return whole && below && count && *below * *count == *whole;
+    };
+    const auto is_known = [&](const ExprPtr& one) {
+      return is_divisor(one) ||
+             std::any_of(middle_.begin(), middle_.end(), [&](const Middle& other) {
+               return are_equal(one, other.divisor, analysis_);
+             });
+    };
+    const bool is_apart = std::all_of(outer_.begin(), outer_.end(), is_divisor) &&
+                          std::all_of(middle_.begin(), middle_.end(), fits) &&
+                          std::all_of(inner_.begin(), inner_.end(), is_known);
+    return is_apart ? divisor : nullptr;
+  }
+
+ private:
+  // index / divisor % count
+  struct Middle {
+    ExprPtr divisor;
+    ExprPtr count;
+  };
+
+  void note(const Expr& expr) {
+    if (const auto* builtin = as<Builtin>(expr)) {
+      mentions_ += builtin->name == index_ || builtin->name == extent_ ? 1 : 0;
+      return;
+    }
+    const auto* binary = as<Binary>(expr);
+    const bool is_quotient = binary != nullptr && binary->op == BinaryOperator::divide;
+    if (!is_quotient && (binary == nullptr || binary->op != BinaryOperator::remainder)) return;
+    const ExprPtr left = without_casts(binary->left);
+    const auto* below = as<Binary>(left);
+    const bool is_of_quotient = !is_quotient && below != nullptr &&
+                                below->op == BinaryOperator::divide &&
+                                is_builtin(below->left, index_);
+    if (is_of_quotient) {
+      in_middle_.insert(below);
+      middle_.push_back({below->right, binary->right});
+      ++known_;
+    } else if (is_builtin(left, index_) && !in_middle_.contains(&expr)) {
+      (is_quotient ? outer_ : inner_).push_back(binary->right);
+      ++known_;
+    } else if (is_builtin(left, extent_) && is_quotient) {
+      outer_.push_back(binary->right);
+      ++known_;
+    }
+  }
+
+  const Analysis& analysis_;
+  std::string index_;
+  std::string extent_;
+  std::size_t mentions_ = 0;
+  std::size_t known_ = 0;
+  std::vector<ExprPtr> outer_;
+  std::vector<ExprPtr> inner_;
+  std::vector<Middle> middle_;
+  std::set<const Expr*> in_middle_;
+};
+
+// By what the outermost digit is divided, where the block's number and the grid's extent along the
+// axis are used for digits of this kind and nothing else; null where that is not so.
+ExprPtr outer_divisor(const Block& body, std::size_t axis, const Analysis& analysis) {
+  return DigitUses(body, axis, analysis).divisor();
+}
 
 // More are no grid that anyone writes.
 constexpr std::size_t kMostFactors = 4;
 
 ExprPtr in_type(ExprPtr value, std::optional<ScalarType> type, ScalarType own) {
   if (!type || *type == own) return value;
-  return source::with_type(source::cast(std::string(cuda_name(*type)), std::move(value)), *type);
+  return with_type(source::cast(std::string(cuda_name(*type)), std::move(value)), *type);
 }
 
 // With names for a block's index (`int z = blockIdx.z`) replaced by it.
 Block with_block_indices(const Kernel& kernel, const Analysis& analysis) {
   std::map<std::string, ExprPtr> indices;
-  source::walk(kernel.body, [&](const source::Stmt& stmt) {
+  walk(kernel.body, [&](const Stmt& stmt) {
     const auto* declared = as<Declaration>(stmt);
     if (declared == nullptr || !analysis.definition(declared->variable.name)) return;
     const auto* builtin = as<Builtin>(without_casts(declared->value));
@@ -54,12 +160,12 @@ Block with_block_indices(const Kernel& kernel, const Analysis& analysis) {
   });
   if (indices.empty()) return kernel.body;
   const Block named =
-      source::rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        const auto* variable = as<source::VariableReference>(expr);
+      rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const auto* variable = as<VariableReference>(expr);
         const auto found = variable != nullptr ? indices.find(variable->name) : indices.end();
         return found != indices.end() ? std::optional(found->second) : std::nullopt;
       });
-  return source::rewrite_statements(named, [&](const StmtPtr& stmt) -> std::optional<Block> {
+  return rewrite_statements(named, [&](const StmtPtr& stmt) -> std::optional<Block> {
     const auto* declared = as<Declaration>(stmt);
     return declared != nullptr && indices.contains(declared->variable.name) ? std::optional(Block{})
                                                                             : std::nullopt;
@@ -115,8 +221,7 @@ bool is_division_of(const ExprPtr& expr, const std::string& index, BinaryOperato
 }
 
 // The name that the kernel's own block gives to the quotient first, and its type; else a new one.
-source::Variable named_quotient(const Kernel& kernel, const Analysis& analysis,
-                                const std::string& index) {
+Variable named_quotient(const Kernel& kernel, const Analysis& analysis, const std::string& index) {
   for (const StmtPtr& stmt : kernel.body) {
     const auto* declared = as<Declaration>(stmt);
     const bool is_it = declared != nullptr &&
@@ -126,8 +231,7 @@ source::Variable named_quotient(const Kernel& kernel, const Analysis& analysis,
                        size_in_bytes(*declared->variable.scalar) >= size_in_bytes(ScalarType::i32);
     if (is_it) return declared->variable;
   }
-  source::Variable image =
-      source::local_variable(Names(kernel).fresh("outer_block"), "int", ScalarType::i32);
+  Variable image = local_variable(Names(kernel).fresh("outer_block"), "int", ScalarType::i32);
   image.is_const = true;
   return image;
 }
@@ -138,7 +242,7 @@ std::string named_images(const IntegerExpression& images, const Kernel& kernel, 
   std::string name = images.text();
   if (images.symbols() != std::set<std::string>{name}) return "";
   bool is_declared = false;
-  source::walk(kernel.body, [&](const source::Stmt& stmt) {
+  walk(kernel.body, [&](const Stmt& stmt) {
     const auto* declared = as<Declaration>(stmt);
     if (declared == nullptr || declared->variable.name != name) return;
     is_declared = is_division_of(declared->value, grid_extent(axis), BinaryOperator::divide);
@@ -149,9 +253,9 @@ std::string named_images(const IntegerExpression& images, const Kernel& kernel, 
 // Where the names of the quotients of an axis are.
 struct Digits {
   std::size_t axis;
-  ExprPtr divisor;         // of the outermost
-  source::Variable image;  // which that is
-  std::string images;      // the quotient of the grid
+  ExprPtr divisor;     // of the outermost
+  Variable image;      // which that is
+  std::string images;  // the quotient of the grid
 };
 
 // What stands for the expression in the launch for one image.
@@ -177,14 +281,14 @@ std::optional<ExprPtr> of_one_image(const ExprPtr& expr, const Digits& digits,
 // The body with quotients as variables, which are not declared, and the remainder as the index.
 Block taken_apart(const Kernel& kernel, const Digits& digits, const Analysis& analysis) {
   const Block undeclared =
-      source::rewrite_statements(kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      rewrite_statements(kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
         const auto* declared = as<Declaration>(stmt);
         const bool is_parameter =
             declared != nullptr && (declared->variable.name == digits.image.name ||
                                     declared->variable.name == digits.images);
         return is_parameter ? std::optional(Block{}) : std::nullopt;
       });
-  return source::rewrite_expressions(
+  return rewrite_expressions(
       undeclared, [&](const ExprPtr& expr) { return of_one_image(expr, digits, analysis); });
 }
 
@@ -194,18 +298,18 @@ bool blocks_work_alone(const Kernel& kernel, const Analysis& analysis) {
     return false;
   }
   bool has_atomics = false;
-  source::walk_expressions(kernel.body, [&](const Expr& expr) {
-    const auto* call = as<source::Call>(expr);
-    has_atomics = has_atomics || (call != nullptr && source::is_atomic(call->function));
+  walk_expressions(kernel.body, [&](const Expr& expr) {
+    const auto* call = as<Call>(expr);
+    has_atomics = has_atomics || (call != nullptr && is_atomic(call->function));
   });
   return !has_atomics;
 }
 
 bool has_unknown_index(const Kernel& kernel, const Analysis& analysis) {
   bool found = false;
-  source::walk_expressions(kernel.body, [&](const Expr& expr) {
-    const auto* element = as<source::Subscript>(expr);
-    const auto* base = element != nullptr ? source::base_variable(expr) : nullptr;
+  walk_expressions(kernel.body, [&](const Expr& expr) {
+    const auto* element = as<Subscript>(expr);
+    const auto* base = element != nullptr ? base_variable(expr) : nullptr;
     found = found || (base != nullptr && analysis.is_global_pointer(base->name) &&
                       !analysis.polynomial(element->index));
   });
@@ -229,7 +333,7 @@ std::optional<OuterBlocks> OuterBlocks::find(const KernelState& state) {
     for (Split& split : splits_of(launch.grid[axis])) {
       const ExprPtr inner = size_in_kernel(split.inner, kernel, analysis, false);
       if (!inner || !are_equal(without_casts(inner), divisor, analysis)) continue;
-      source::Variable image = named_quotient(kernel, analysis, block_index(axis));
+      Variable image = named_quotient(kernel, analysis, block_index(axis));
       const std::string images = named_images(split.outer, kernel, axis);
       if (images.empty() && analysis.uses_builtin(grid_extent(axis))) continue;
       KernelState alone = state;
@@ -252,7 +356,7 @@ Result<KernelState> OuterBlocks::put_back(KernelState changed) const {
   if (changed.plan.launches.size() != 1) return refuse("the launch plan has several launches");
   Launch& launch = changed.plan.launches.front();
   Kernel& kernel = changed.unit.kernel;
-  std::erase_if(kernel.parameters, [&](const source::KernelParameter& one) {
+  std::erase_if(kernel.parameters, [&](const KernelParameter& one) {
     return one.name == image_.name || one.name == images_.name;
   });
   if (launch.block_follows_sizes()) return refuse("the block follows the sizes");
@@ -267,9 +371,9 @@ Result<KernelState> OuterBlocks::put_back(KernelState changed) const {
   const std::string name = block_index(axis_);
   const ExprPtr index = source::builtin(name);
   const bool is_one = blocks == IntegerExpression(1);
-  const ExprPtr place = is_one ? source::integer(0) : source::remainder(index, count);
+  const ExprPtr place = is_one ? integer(0) : source::remainder(index, count);
   kernel.body =
-      source::rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
         if (source::is_builtin(*expr, name)) return place;
         if (source::is_builtin(*expr, grid_extent(axis_))) return count;
         return std::nullopt;
@@ -280,9 +384,9 @@ Result<KernelState> OuterBlocks::put_back(KernelState changed) const {
   if (!images_.name.empty() && is_mentioned(kernel.body, images_.name)) {
     kernel.body.insert(
         kernel.body.begin(),
-        source::declare_integer(images_.name, quotient(source::builtin(grid_extent(axis_)))));
+        declare_integer(images_.name, quotient(source::builtin(grid_extent(axis_)))));
   }
-  kernel.body.insert(kernel.body.begin(), source::declare(image_, quotient(index)));
+  kernel.body.insert(kernel.body.begin(), declare(image_, quotient(index)));
   launch.grid[axis_] = is_one ? images_.count : IntegerExpression::multiply(images_.count, blocks);
   return changed;
 }

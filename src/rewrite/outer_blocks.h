@@ -10,8 +10,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
-#include "source/ir.h"
 
 #include <cstddef>
 #include <optional>
@@ -37,7 +37,7 @@ class OuterBlocks {
     std::string name;  // a parameter of inner() where the count is a size, else empty
   };
 
-  OuterBlocks(KernelState inner, std::size_t axis, source::Variable image, Images images)
+  OuterBlocks(KernelState inner, std::size_t axis, Variable image, Images images)
       : inner_(std::move(inner)),
         axis_(axis),
         image_(std::move(image)),
@@ -45,7 +45,7 @@ class OuterBlocks {
 
   KernelState inner_;
   std::size_t axis_;
-  source::Variable image_;  // a parameter of inner()
+  Variable image_;  // a parameter of inner()
   Images images_;
 };
 

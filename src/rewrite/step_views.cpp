@@ -26,12 +26,12 @@ StepViews::StepViews(const KernelState& state, const Problem& problem, const Dev
 }
 
 Status StepViews::match(const StepRewriter& step, const StepParameters& parameters) const {
-  return source::without_missing_operands([&] { return match_view(step, parameters); });
+  return without_missing_operands([&] { return match_view(step, parameters); });
 }
 
 Result<KernelState> StepViews::apply(const StepRewriter& step,
                                      const StepParameters& parameters) const {
-  return source::without_missing_operands([&] { return apply_to_view(step, parameters); });
+  return without_missing_operands([&] { return apply_to_view(step, parameters); });
 }
 
 Status StepViews::match_view(const StepRewriter& step, const StepParameters& parameters) const {

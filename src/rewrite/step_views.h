@@ -6,6 +6,7 @@
 #include "kernel/device_limits.h"
 #include "kernel/problem.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/outer_blocks.h"
 #include "rewrite/steps/step_rewriter.h"

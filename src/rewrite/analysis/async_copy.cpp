@@ -13,17 +13,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::StmtPtr;
-
 namespace {
 
 // target = source where the condition holds or is null, else zero.
@@ -45,13 +34,13 @@ std::optional<OverPlaces> over_places(const StmtPtr& stmt) {
   OverPlaces places;
   places.loop = as<ForLoop>(stmt);
   if (places.loop == nullptr || places.loop->body.size() != 1) return std::nullopt;
-  const auto counted = source::counted_loop_of(*stmt);
+  const auto counted = counted_loop_of(*stmt);
   const auto trips = counted ? counted->trip_count() : std::nullopt;
   if (!trips || !counted->starts_at_zero() || counted->stride != 1) return std::nullopt;
   places.place = counted->name;
   places.width = *trips;
   places.assignment = as<Assignment>(places.loop->body.front());
-  if (places.assignment == nullptr || places.assignment->op != source::AssignmentOperator::assign)
+  if (places.assignment == nullptr || places.assignment->op != AssignmentOperator::assign)
     return std::nullopt;
   return places;
 }
@@ -84,9 +73,9 @@ class AsynchronousCopy {
   }
 
   // The element of a global array, null for anything else.
-  const source::Subscript* global_element(const ExprPtr& expr) const {
-    const auto* element = as<source::Subscript>(expr);
-    const auto* base = element != nullptr ? as<source::VariableReference>(element->base) : nullptr;
+  const Subscript* global_element(const ExprPtr& expr) const {
+    const auto* element = as<Subscript>(expr);
+    const auto* base = element != nullptr ? as<VariableReference>(element->base) : nullptr;
     return base != nullptr && analysis_.is_global_pointer(base->name) ? element : nullptr;
   }
 
@@ -94,8 +83,8 @@ class AsynchronousCopy {
     Move move;
     move.target = target;
     move.from = value;
-    if (const auto* choice = as<source::Conditional>(value)) {
-      if (!source::is_zero(choice->otherwise) || analysis_.reads_memory(choice->condition))
+    if (const auto* choice = as<Conditional>(value)) {
+      if (!is_zero(choice->otherwise) || analysis_.reads_memory(choice->condition))
         return std::nullopt;
       move.from = choice->then;
       move.condition = choice->condition;
@@ -113,13 +102,11 @@ class AsynchronousCopy {
   }
 
   static StmtPtr copy(const Move& move, std::int64_t bytes) {
-    std::vector<ExprPtr> arguments = {source::address(move.target), source::address(move.from),
-                                      source::integer(bytes)};
+    std::vector<ExprPtr> arguments = {address(move.target), address(move.from), integer(bytes)};
     if (move.condition) {
-      arguments.push_back(
-          source::conditional(move.condition, source::integer(0), source::integer(bytes)));
+      arguments.push_back(conditional(move.condition, integer(0), integer(bytes)));
     }
-    return source::evaluate(source::call("__pipeline_memcpy_async", std::move(arguments)));
+    return evaluate(call("__pipeline_memcpy_async", std::move(arguments)));
   }
 
   // What smem_tile(copy=vector) makes:
@@ -139,16 +126,16 @@ class AsynchronousCopy {
         !is_value(elements->assignment->target, *values, elements->place)) {
       return not_an_element();
     }
-    const ExprPtr value = source::rewrite_expr(
-        elements->assignment->value,
-        source::replace_variable(elements->place, source::variable(store->place)));
+    const ExprPtr value =
+        rewrite_expr(elements->assignment->value,
+                     replace_variable(elements->place, source::variable(store->place)));
     const auto guarded = move_of(store->assignment->target, value);
     const ExprPtr vector = vector_source(*choice, *values, store->width);
-    if (!guarded || !vector || !analysis_.is_global_pointer(source::base_variable(*vector)->name))
+    if (!guarded || !vector || !analysis_.is_global_pointer(base_variable(*vector)->name))
       return not_an_element();
     // The two versions read the same elements.
     const Move first = first_of(*guarded, store->place);
-    if (!source::equal(first.from, vector)) return not_an_element();
+    if (!equal(first.from, vector)) return not_an_element();
 
     const std::int64_t bytes = bytes_of(*guarded);
     Block whole;
@@ -163,32 +150,32 @@ class AsynchronousCopy {
       whole.push_back(over(*store, copy(one, bytes)));
     }
     return Block{
-        source::branch(choice->condition, std::move(whole), {over(*store, copy(*guarded, bytes))})};
+        branch(choice->condition, std::move(whole), {over(*store, copy(*guarded, bytes))})};
   }
 
   // values[place]
   static bool is_value(const ExprPtr& expr, const Declaration& values, const std::string& place) {
-    const auto* element = as<source::Subscript>(expr);
-    return element != nullptr && source::is_named(element->base, values.variable.name) &&
-           source::is_named(element->index, place);
+    const auto* element = as<Subscript>(expr);
+    return element != nullptr && is_named(element->base, values.variable.name) &&
+           is_named(element->index, place);
   }
 
   static StmtPtr over(const OverPlaces& places, StmtPtr stmt) {
-    return source::counted_loop(places.place, source::integer(0), source::integer(places.width), 1,
-                                {std::move(stmt)}, source::kUnrollFully);
+    return counted_loop(places.place, integer(0), integer(places.width), 1, {std::move(stmt)},
+                        kUnrollFully);
   }
 
   // The move for place 0, as it is written where the place is added last.
   static Move first_of(const Move& move, const std::string& place) {
     const auto without = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      const auto* sum = source::as_binary(expr, source::BinaryOperator::add);
-      if (sum != nullptr && source::is_named(sum->right, place)) return sum->left;
-      if (source::is_named(expr, place)) return source::integer(0);
+      const auto* sum = as_binary(expr, BinaryOperator::add);
+      if (sum != nullptr && is_named(sum->right, place)) return sum->left;
+      if (is_named(expr, place)) return integer(0);
       return std::nullopt;
     };
     Move result;
-    result.target = source::rewrite_expr(move.target, without);
-    result.from = source::rewrite_expr(move.from, without);
+    result.target = rewrite_expr(move.target, without);
+    result.from = rewrite_expr(move.from, without);
     return result;
   }
 
@@ -201,48 +188,47 @@ class AsynchronousCopy {
     if (vector == nullptr || !vector->value) return nullptr;
     for (int number = 0; number < width; ++number) {
       const auto* part = as<Assignment>(choice.body[static_cast<std::size_t>(number) + 1]);
-      const auto* element = part != nullptr ? as<source::Subscript>(part->target) : nullptr;
-      const auto* component = part != nullptr ? as<source::Member>(part->value) : nullptr;
+      const auto* element = part != nullptr ? as<Subscript>(part->target) : nullptr;
+      const auto* component = part != nullptr ? as<Member>(part->value) : nullptr;
       const bool in_order = element != nullptr && component != nullptr &&
-                            source::is_named(element->base, values.variable.name) &&
-                            source::is_number(element->index, number) &&
-                            source::is_named(component->object, vector->variable.name) &&
+                            is_named(element->base, values.variable.name) &&
+                            is_number(element->index, number) &&
+                            is_named(component->object, vector->variable.name) &&
                             component->name == component_name(number);
       if (!in_order) return nullptr;
     }
-    const auto* load = as<source::Subscript>(vector->value);
-    const auto* view = load != nullptr && source::is_number(load->index, 0)
-                           ? as<source::Cast>(load->base)
-                           : nullptr;
-    const ExprPtr place = view != nullptr ? source::addressed(*view->operand) : nullptr;
-    const auto* element = place ? as<source::Subscript>(place) : nullptr;
-    return element != nullptr && is<source::VariableReference>(element->base) ? place : nullptr;
+    const auto* load = as<Subscript>(vector->value);
+    const auto* view =
+        load != nullptr && is_number(load->index, 0) ? as<Cast>(load->base) : nullptr;
+    const ExprPtr place = view != nullptr ? addressed(*view->operand) : nullptr;
+    const auto* element = place ? as<Subscript>(place) : nullptr;
+    return element != nullptr && is<VariableReference>(element->base) ? place : nullptr;
   }
 
   // Whether the elements lie one behind the other in the tile, from where a vector may.
   bool is_aligned_run(const OverPlaces& store) const {
-    const std::vector<ExprPtr> indices = source::indices_of(*store.assignment->target);
-    const auto* tile = source::base_variable(*store.assignment->target);
-    const source::Variable* variable = tile != nullptr ? analysis_.local(tile->name) : nullptr;
+    const std::vector<ExprPtr> indices = indices_of(*store.assignment->target);
+    const auto* tile = base_variable(*store.assignment->target);
+    const Variable* variable = tile != nullptr ? analysis_.local(tile->name) : nullptr;
     if (variable == nullptr || variable->extents.size() != indices.size() ||
         variable->alignment != kWidestAccess || variable->extents.back() % store.width != 0) {
       return false;
     }
     for (std::size_t at = 0; at + 1 < indices.size(); ++at) {
-      if (source::variables_of(indices[at]).contains(store.place)) return false;
+      if (variables_of(indices[at]).contains(store.place)) return false;
     }
-    const auto* sum = source::as_binary(indices.back(), source::BinaryOperator::add);
-    return sum != nullptr && source::is_named(sum->right, store.place) &&
+    const auto* sum = as_binary(indices.back(), BinaryOperator::add);
+    return sum != nullptr && is_named(sum->right, store.place) &&
            is_multiple(sum->left, store.width);
   }
 
   // n * W, or the name of that.
   bool is_multiple(const ExprPtr& expr, std::int64_t width) const {
-    if (const auto* product = source::as_binary(expr, source::BinaryOperator::multiply)) {
-      const auto* factor = as<source::IntegerLiteral>(product->right);
+    if (const auto* product = as_binary(expr, BinaryOperator::multiply)) {
+      const auto* factor = as<IntegerLiteral>(product->right);
       return factor != nullptr && factor->value % width == 0;
     }
-    const auto* name = as<source::VariableReference>(expr);
+    const auto* name = as<VariableReference>(expr);
     if (name == nullptr) return false;
     for (const Block* block : {&part_.declarations, &part_.condition_declarations}) {
       for (const StmtPtr& stmt : *block) {

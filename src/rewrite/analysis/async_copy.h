@@ -3,8 +3,8 @@
 
 #include "base/result.h"
 #include "rewrite/analysis/strip_copies.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 namespace regraph::rewrite {
 
@@ -12,7 +12,6 @@ namespace regraph::rewrite {
 // a tile from an element in global memory, or zero under a condition, and vectors of them where
 // both ends are contiguous and aligned. Its condition and its loop are not included. Error:
 // refused, where what is stored is more than an element as it was loaded.
-[[nodiscard]] Result<source::Block> asynchronous(const CopyPart& part,
-                                                 const source::Analysis& analysis);
+[[nodiscard]] Result<Block> asynchronous(const CopyPart& part, const Analysis& analysis);
 
 }  // namespace regraph::rewrite

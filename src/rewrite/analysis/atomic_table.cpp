@@ -1,7 +1,7 @@
 #include "rewrite/analysis/atomic_table.h"
 
+#include "affine/size_expression.h"
 #include "rewrite/analysis/atomic_updates.h"
-#include "rewrite/analysis/size_expression.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -10,19 +10,15 @@
 
 namespace regraph::rewrite {
 
-using source::Expr;
-using source::Kernel;
-using source::Stmt;
-
 namespace {
 
 // The one atomic function that the parameter is used with, "" for none. Error: refused, when it
 // is used for anything else.
-Result<std::string> only_function(const Kernel& kernel, const source::KernelParameter& parameter) {
+Result<std::string> only_function(const Kernel& kernel, const KernelParameter& parameter) {
   std::string function;
   std::size_t updates = 0;
   bool mixed = false;
-  source::walk(kernel.body, [&](const Stmt& stmt) {
+  walk(kernel.body, [&](const Stmt& stmt) {
     const auto update = atomic_update_of(stmt);
     if (!update || update->table != parameter.name) return;
     ++updates;
@@ -31,8 +27,8 @@ Result<std::string> only_function(const Kernel& kernel, const source::KernelPara
   });
   if (updates == 0) return function;
   std::size_t mentions = 0;
-  source::walk_expressions(kernel.body, [&](const Expr& expr) {
-    if (source::is_named(expr, parameter.name)) ++mentions;
+  walk_expressions(kernel.body, [&](const Expr& expr) {
+    if (is_named(expr, parameter.name)) ++mentions;
   });
   if (mixed || mentions != updates) {
     return refuse("'" + parameter.name +
@@ -49,7 +45,7 @@ Result<std::string> only_function(const Kernel& kernel, const source::KernelPara
 
 Result<AtomicTable> find_atomic_table(const KernelForm& form, const Problem& problem) {
   Error reason = refuse("the kernel updates no array in global memory atomically");
-  for (const source::KernelParameter& parameter : form.kernel.parameters) {
+  for (const KernelParameter& parameter : form.kernel.parameters) {
     if (!parameter.is_pointer || !parameter.scalar) continue;
     const auto function = only_function(form.kernel, parameter);
     if (!function) {
@@ -82,12 +78,12 @@ Result<AtomicTable> find_atomic_table(const KernelForm& form, const Problem& pro
 bool merges_shared_memory(const KernelForm& form, const AtomicTable& table) {
   if (table.length == IntegerExpression(1)) return false;
   bool all_shared = true;
-  source::walk(form.kernel.body, [&](const Stmt& stmt) {
+  walk(form.kernel.body, [&](const Stmt& stmt) {
     const auto update = atomic_update_of(stmt);
     if (!update || update->table != table.parameter->name) return;
     bool reads_shared = false;
-    source::walk(update->value, [&](const Expr& part) {
-      const auto* variable = source::as<source::VariableReference>(part);
+    walk(update->value, [&](const Expr& part) {
+      const auto* variable = as<VariableReference>(part);
       reads_shared =
           reads_shared || (variable != nullptr && form.analysis.is_shared(variable->name));
     });

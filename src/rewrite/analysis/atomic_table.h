@@ -5,17 +5,17 @@
 #include "base/result.h"
 #include "kernel/problem.h"
 #include "rewrite/analysis/kernel_analysis.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <string>
 
 namespace regraph::rewrite {
 
 struct AtomicTable {
-  const source::KernelParameter* parameter = nullptr;
+  const KernelParameter* parameter = nullptr;
   std::string function;      // "atomicAdd", ...
   IntegerExpression length;  // in elements, by the problem's sizes
-  source::ExprPtr length_in_kernel;
+  ExprPtr length_in_kernel;
 };
 
 // The kernel's first such array whose length is known. Error: refused, with what is in the way of

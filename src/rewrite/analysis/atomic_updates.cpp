@@ -7,48 +7,42 @@
 
 namespace regraph::rewrite {
 
-using source::ExprPtr;
-using source::Stmt;
-
 std::optional<AtomicUpdate> atomic_update_of(const Stmt& stmt) {
-  const auto* evaluation = source::as<source::Evaluation>(stmt);
+  const auto* evaluation = as<source::Evaluation>(stmt);
   if (evaluation == nullptr) return std::nullopt;
-  const source::Call& call = evaluation->call();
-  if (!source::is_atomic(call.function) || call.arguments.size() != 2) return std::nullopt;
+  const Call& call = evaluation->call();
+  if (!is_atomic(call.function) || call.arguments.size() != 2) return std::nullopt;
   AtomicUpdate update{"", call.function, nullptr, call.arguments[1]};
-  const auto table = source::some_variable(update.table);
-  const auto index = source::any(update.index);
-  const bool is_update =
-      source::matches(call.arguments[0], source::address_of(source::subscript(table, index))) ||
-      source::matches(call.arguments[0], source::sum(table, index));
+  const auto table = some_variable(update.table);
+  const auto index = any(update.index);
+  const bool is_update = matches(call.arguments[0], address_of(subscript(table, index))) ||
+                         matches(call.arguments[0], sum(table, index));
   if (is_update) return update;
-  if (!source::matches(call.arguments[0], table)) return std::nullopt;
-  update.index = source::integer(0);
+  if (!matches(call.arguments[0], table)) return std::nullopt;
+  update.index = integer(0);
   return update;
 }
 
-bool updates_atomically(const source::Block& block) {
+bool updates_atomically(const Block& block) {
   bool found = false;
-  source::walk(block,
-               [&](const Stmt& stmt) { found = found || atomic_update_of(stmt).has_value(); });
+  walk(block, [&](const Stmt& stmt) { found = found || atomic_update_of(stmt).has_value(); });
   return found;
 }
 
 ExprPtr neutral_value(const std::string& function, ScalarType scalar) {
   const bool is_unsigned = scalar == ScalarType::u32 || scalar == ScalarType::u64;
   const bool is_wide = scalar == ScalarType::i64 || scalar == ScalarType::u64;
-  if (function == "atomicAdd" || function == "atomicSub") return source::zero_of(scalar);
+  if (function == "atomicAdd" || function == "atomicSub") return zero_of(scalar);
   if (is_floating(scalar)) return nullptr;
-  if (function == "atomicOr" || function == "atomicXor") return source::integer(0);
-  if (function == "atomicAnd") return source::integer(-1);
+  if (function == "atomicOr" || function == "atomicXor") return integer(0);
+  if (function == "atomicAnd") return integer(-1);
   if (is_wide) return nullptr;
   if (function == "atomicMax") {
-    return is_unsigned ? source::integer(0)
-                       : source::integer(-2147483648LL, "(-2147483647 - 1)", scalar);
+    return is_unsigned ? integer(0) : integer(-2147483648LL, "(-2147483647 - 1)", scalar);
   }
   if (function == "atomicMin") {
-    return is_unsigned ? source::integer(4294967295LL, "4294967295u", scalar)
-                       : source::integer(2147483647LL, "2147483647", scalar);
+    return is_unsigned ? integer(4294967295LL, "4294967295u", scalar)
+                       : integer(2147483647LL, "2147483647", scalar);
   }
   return nullptr;
 }

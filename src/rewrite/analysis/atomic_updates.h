@@ -1,7 +1,7 @@
 // Atomics on elements of arrays, done for their effect. Used by atomic_privatize.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <optional>
 #include <string>
@@ -13,18 +13,18 @@ namespace regraph::rewrite {
 struct AtomicUpdate {
   std::string table;
   std::string function;
-  source::ExprPtr index;
-  source::ExprPtr value;
+  ExprPtr index;
+  ExprPtr value;
 };
 
 // The update that the statement is; nothing for any other statement.
-[[nodiscard]] std::optional<AtomicUpdate> atomic_update_of(const source::Stmt& stmt);
+[[nodiscard]] std::optional<AtomicUpdate> atomic_update_of(const Stmt& stmt);
 
 // Whether there is one in the block.
-[[nodiscard]] bool updates_atomically(const source::Block& block);
+[[nodiscard]] bool updates_atomically(const Block& block);
 
 // The value that changes nothing when `function` is applied with it, which an element that collects
 // updates begins with; null for functions and types that have none.
-[[nodiscard]] source::ExprPtr neutral_value(const std::string& function, ScalarType scalar);
+[[nodiscard]] ExprPtr neutral_value(const std::string& function, ScalarType scalar);
 
 }  // namespace regraph::rewrite

@@ -1,43 +1,42 @@
 #include "rewrite/analysis/block_row.h"
 
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "source/match.h"
 #include "source/walk.h"
 
 namespace regraph::rewrite {
 
-std::optional<source::Polynomial> BlockRow::polynomial(const source::ExprPtr& expr) const {
+std::optional<Polynomial> BlockRow::polynomial(const ExprPtr& expr) const {
   const auto result = analysis_.polynomial(expr);
   return result ? std::optional(with_block_extents(*result, block_)) : std::nullopt;
 }
 
-bool BlockRow::is_own_slot(const source::Expr& place) const {
-  const auto* element = source::as<source::Subscript>(place);
-  const auto* base =
-      element != nullptr ? source::as<source::VariableReference>(element->base) : nullptr;
+bool BlockRow::is_own_slot(const Expr& place) const {
+  const auto* element = as<Subscript>(place);
+  const auto* base = element != nullptr ? as<VariableReference>(element->base) : nullptr;
   if (base == nullptr || !analysis_.is_shared(base->name)) return false;
   const auto index = polynomial(element->index);
-  return index && *index == source::Polynomial::symbol(kPlaceInRow);
+  return index && *index == Polynomial::symbol(kPlaceInRow);
 }
 
-bool BlockRow::is_first_thread(const source::ExprPtr& condition) const {
-  const auto* comparison = source::as<source::Binary>(condition);
+bool BlockRow::is_first_thread(const ExprPtr& condition) const {
+  const auto* comparison = as<Binary>(condition);
   if (comparison == nullptr) {
-    const auto* nothing = source::as_unary(condition, source::UnaryOperator::logical_not);
+    const auto* nothing = as_unary(condition, UnaryOperator::logical_not);
     const auto place = nothing != nullptr ? polynomial(nothing->operand) : std::nullopt;
-    return place && *place == source::Polynomial::symbol(kPlaceInRow);
+    return place && *place == Polynomial::symbol(kPlaceInRow);
   }
   const auto left = polynomial(comparison->left);
   const auto right = polynomial(comparison->right);
-  if (!left || !right || !(*left == source::Polynomial::symbol(kPlaceInRow))) return false;
-  return (comparison->op == source::BinaryOperator::equal && right->constant() == 0) ||
-         (comparison->op == source::BinaryOperator::less && right->constant() == 1);
+  if (!left || !right || !(*left == Polynomial::symbol(kPlaceInRow))) return false;
+  return (comparison->op == BinaryOperator::equal && right->constant() == 0) ||
+         (comparison->op == BinaryOperator::less && right->constant() == 1);
 }
 
 Status require_block_a_row(const KernelAnalysis& kernel, const KernelForm& form,
                            const Launch& launch) {
   if (const Status& status = kernel.transparent(); !status) return status;
-  const source::Analysis& analysis = form.analysis;
+  const Analysis& analysis = form.analysis;
   if (!analysis.unknown_calls().empty()) {
     return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
                   "', which may write memory");
@@ -50,12 +49,12 @@ Status require_block_a_row(const KernelAnalysis& kernel, const KernelForm& form,
   return {};
 }
 
-std::string line_of(const source::Stmt& stmt) {
+std::string line_of(const Stmt& stmt) {
   return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
 }
 
-std::string base_name(const source::Expr& place) {
-  const auto* base = source::base_variable(place);
+std::string base_name(const Expr& place) {
+  const auto* base = base_variable(place);
   return base != nullptr ? base->name : "";
 }
 

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "kernel/launch_plan.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <optional>
@@ -18,19 +19,18 @@ inline constexpr const char* kPlaceInRow = "threadIdx.x";
 class BlockRow {
  public:
   // `analysis` must outlive it.
-  BlockRow(const source::Analysis& analysis, const Dim3& block)
-      : analysis_(analysis), block_(block) {}
+  BlockRow(const Analysis& analysis, const Dim3& block) : analysis_(analysis), block_(block) {}
 
   [[nodiscard]] std::uint32_t threads() const { return block_.x; }
   // With the block's extents as numbers.
-  [[nodiscard]] std::optional<source::Polynomial> polynomial(const source::ExprPtr& expr) const;
+  [[nodiscard]] std::optional<Polynomial> polynomial(const ExprPtr& expr) const;
   // Whether the place is the thread's own element of a shared array.
-  [[nodiscard]] bool is_own_slot(const source::Expr& place) const;
+  [[nodiscard]] bool is_own_slot(const Expr& place) const;
   // Whether the condition is threadIdx.x == 0, said in one way or another.
-  [[nodiscard]] bool is_first_thread(const source::ExprPtr& condition) const;
+  [[nodiscard]] bool is_first_thread(const ExprPtr& condition) const;
 
  private:
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   Dim3 block_;
 };
 
@@ -41,9 +41,9 @@ class BlockRow {
                                          const Launch& launch);
 
 // What a refusal says of the statement first: "line 7: "; nothing where it has no line.
-[[nodiscard]] std::string line_of(const source::Stmt& stmt);
+[[nodiscard]] std::string line_of(const Stmt& stmt);
 
 // The array or variable that the place is of; empty for others.
-[[nodiscard]] std::string base_name(const source::Expr& place);
+[[nodiscard]] std::string base_name(const Expr& place);
 
 }  // namespace regraph::rewrite

@@ -13,26 +13,11 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Binary;
-using source::BinaryOperator;
-using source::Branch;
-using source::Cast;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Polynomial;
-using source::VariableReference;
-
 namespace {
 
 class DealtLoopFinder {
  public:
-  DealtLoopFinder(const source::Analysis& analysis, const BlockRow& row)
-      : analysis_(analysis), row_(row) {}
+  DealtLoopFinder(const Analysis& analysis, const BlockRow& row) : analysis_(analysis), row_(row) {}
 
   // for (c = threadIdx.x + first; c < limit; c += blockDim.x)
   std::optional<DealtLoop> by_threads(const ForLoop& loop) const {
@@ -44,34 +29,34 @@ class DealtLoopFinder {
       return std::nullopt;
     }
     const std::string& name = counter->variable.name;
-    const bool counts = source::is_named(condition->left, name) &&
-                        source::is_named(advance->target, name) && counter->variable.scalar;
+    const bool counts = is_named(condition->left, name) && is_named(advance->target, name) &&
+                        counter->variable.scalar;
     if (!counts) return std::nullopt;
     const auto first = row_.polynomial(counter->value);
     const auto along = first ? first->coefficient(kPlaceInRow) : std::nullopt;
     if (!along || !(*along == Polynomial(1))) return std::nullopt;
     ExprPtr by = advance->op == AssignmentOperator::add ? advance->value : nullptr;
     if (advance->op == AssignmentOperator::assign) {
-      const auto* sum = source::as_binary(advance->value, BinaryOperator::add);
-      if (sum != nullptr && source::is_named(sum->left, name)) by = sum->right;
+      const auto* sum = as_binary(advance->value, BinaryOperator::add);
+      if (sum != nullptr && is_named(sum->left, name)) by = sum->right;
     }
     const auto stride = by ? row_.polynomial(by) : std::nullopt;
     if (!stride || stride->constant() != static_cast<std::int64_t>(row_.threads()))
       return std::nullopt;
-    return narrowed({counter->variable, source::to_expression(first->without({kPlaceInRow})),
+    return narrowed({counter->variable, to_expression(first->without({kPlaceInRow})),
                      condition->right, loop.body});
   }
 
   // for (round = 0; round < cdiv(n, blockDim.x); ++round) {
   //   c = round * blockDim.x + threadIdx.x;  if (c < n) ...
   std::optional<DealtLoop> in_rounds(const ForLoop& loop) const {
-    const auto counted = source::counted_loop_of(loop);
+    const auto counted = counted_loop_of(loop);
     const auto* place = loop.body.size() == 2 ? as<Declaration>(loop.body[0]) : nullptr;
     const auto* guard = place != nullptr ? as<Branch>(loop.body[1]) : nullptr;
     const auto* bound = guard != nullptr ? as<Binary>(guard->condition) : nullptr;
     if (!counted || !counted->starts_at_zero() || counted->stride != 1 || bound == nullptr ||
         !place->value || !guard->otherwise.empty() || bound->op != BinaryOperator::less ||
-        !source::is_named(bound->left, place->variable.name) || !place->variable.scalar) {
+        !is_named(bound->left, place->variable.name) || !place->variable.scalar) {
       return std::nullopt;
     }
     const std::string& name = place->variable.name;
@@ -79,18 +64,18 @@ class DealtLoopFinder {
     const Polynomial expected = Polynomial(row_.threads()) * Polynomial::symbol(counted->name) +
                                 Polynomial::symbol(kPlaceInRow);
     if (!index || !(*index == expected) || !analysis_.is_single_definition(name) ||
-        source::variables_of(bound->right).contains(counted->name) ||
+        variables_of(bound->right).contains(counted->name) ||
         !covers(counted->limit, bound->right)) {
       return std::nullopt;
     }
     bool uses_round = false;
-    source::walk_expressions(guard->body, [&](const Expr& expr) {
-      uses_round = uses_round || source::is_named(expr, counted->name);
+    walk_expressions(guard->body, [&](const Expr& expr) {
+      uses_round = uses_round || is_named(expr, counted->name);
     });
     if (uses_round) return std::nullopt;
-    source::Variable counter = place->variable;
+    Variable counter = place->variable;
     counter.is_const = false;
-    return narrowed({counter, source::integer(0), bound->right, guard->body});
+    return narrowed({counter, integer(0), bound->right, guard->body});
   }
 
  private:
@@ -98,8 +83,7 @@ class DealtLoopFinder {
   bool covers(const ExprPtr& rounds, const ExprPtr& limit) const {
     const auto* name = as<VariableReference>(rounds);
     const ExprPtr definition = name != nullptr ? analysis_.definition(name->name) : nullptr;
-    const auto* quotient =
-        source::as_binary(definition ? definition : rounds, BinaryOperator::divide);
+    const auto* quotient = as_binary(definition ? definition : rounds, BinaryOperator::divide);
     if (quotient == nullptr) return false;
     const auto divisor = row_.polynomial(quotient->right);
     const auto dividend = row_.polynomial(quotient->left);
@@ -129,16 +113,14 @@ class DealtLoopFinder {
     if (!limit || limit->type != ScalarType::i32) return std::nullopt;
     const std::string& name = loop.counter.name;
     loop.limit = limit;
-    loop.body = source::rewrite_expressions(
+    loop.body = rewrite_expressions(
         loop.body,
-        source::replace_variable(
-            name, source::cast(loop.counter.type, source::variable(name, ScalarType::i32))));
-    loop.counter =
-        source::local_variable(name, std::string(cuda_name(ScalarType::i32)), ScalarType::i32);
+        replace_variable(name, cast(loop.counter.type, variable(name, ScalarType::i32))));
+    loop.counter = local_variable(name, std::string(cuda_name(ScalarType::i32)), ScalarType::i32);
     return loop;
   }
 
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   const BlockRow& row_;
 };
 
@@ -146,16 +128,15 @@ constexpr const char* kThreadsInRow = "blockDim.x";
 
 class DealtLoopsOnly {
  public:
-  DealtLoopsOnly(const source::Analysis& analysis, const BlockRow& row)
-      : analysis_(analysis), row_(row) {}
+  DealtLoopsOnly(const Analysis& analysis, const BlockRow& row) : analysis_(analysis), row_(row) {}
 
-  bool deals(const source::Block& block) {
-    return std::ranges::all_of(block, [&](const source::StmtPtr& stmt) { return visit(*stmt); });
+  bool deals(const Block& block) {
+    return std::ranges::all_of(block, [&](const StmtPtr& stmt) { return visit(*stmt); });
   }
   [[nodiscard]] bool found_any() const { return found_; }
 
  private:
-  bool visit(const source::Stmt& stmt) {
+  bool visit(const Stmt& stmt) {
     // What every thread does once for itself is done by more or fewer of them.
     if (!once_ && !in_loop_ && counts_threads(stmt)) return false;
     if (const auto* declared = as<Declaration>(stmt);
@@ -177,12 +158,12 @@ class DealtLoopsOnly {
     }
     if (const auto* choice = as<Branch>(stmt)) return visit_branch(*choice);
     bool plain = true;
-    source::walk_own_expressions(stmt, [&](const Expr& expr) { plain = plain && !is_place(expr); });
+    walk_own_expressions(stmt, [&](const Expr& expr) { plain = plain && !is_place(expr); });
     return plain && deals(body_of(stmt)) && deals(otherwise_of(stmt));
   }
 
   bool visit_branch(const Branch& choice) {
-    std::vector<ExprPtr> others = source::conjuncts(choice.condition);
+    std::vector<ExprPtr> others = conjuncts(choice.condition);
     // Which iterations the first thread has follows from how many threads there are.
     const bool is_once =
         !in_loop_ && choice.otherwise.empty() &&
@@ -195,52 +176,50 @@ class DealtLoopsOnly {
   }
 
   // Whether the statement itself holds a call that does something, as an atomic operation does.
-  static bool counts_threads(const source::Stmt& stmt) {
+  static bool counts_threads(const Stmt& stmt) {
     bool result = false;
-    source::walk_own_expressions(stmt, [&](const Expr& expr) {
-      const auto* call = as<source::Call>(expr);
-      result = result || (call != nullptr && !source::is_pure(*call));
+    walk_own_expressions(stmt, [&](const Expr& expr) {
+      const auto* call = as<Call>(expr);
+      result = result || (call != nullptr && !is_pure(*call));
     });
     return result;
   }
 
   [[nodiscard]] bool is_place(const Expr& expr) const {
     const auto* name = as<VariableReference>(expr);
-    return source::is_builtin(expr, kPlaceInRow) || source::is_builtin(expr, kThreadsInRow) ||
+    return is_builtin(expr, kPlaceInRow) || is_builtin(expr, kThreadsInRow) ||
            (name != nullptr && places_.contains(name->name));
   }
 
   [[nodiscard]] bool asks(const ExprPtr& expr) const {
     bool result = false;
-    source::walk(expr, [&](const Expr& part) { result = result || is_place(part); });
+    walk(expr, [&](const Expr& part) { result = result || is_place(part); });
     return result;
   }
 
-  static bool asks_for_extent(const source::Stmt& step) {
+  static bool asks_for_extent(const Stmt& step) {
     bool result = false;
-    source::walk_own_expressions(step, [&](const Expr& part) {
-      result = result || source::is_builtin(part, kThreadsInRow);
-    });
+    walk_own_expressions(
+        step, [&](const Expr& part) { result = result || is_builtin(part, kThreadsInRow); });
     return result;
   }
 
   // Whether an iteration sets a variable that it did not declare.
   [[nodiscard]] bool keeps_values(const ForLoop& loop) const {
-    const auto own = source::declared_names(loop.body);
+    const auto own = declared_names(loop.body);
     bool result = false;
-    source::walk(loop.body, [&](const source::Stmt& stmt) {
+    walk(loop.body, [&](const Stmt& stmt) {
       const auto target = target_of(stmt);
-      const auto* base = target ? source::base_variable(*target) : nullptr;
+      const auto* base = target ? base_variable(*target) : nullptr;
       if (base == nullptr || own.contains(base->name)) return;
-      const source::Variable* local = analysis_.local(base->name);
-      const bool in_memory =
-          source::is<source::Subscript>(target) && (local == nullptr || local->is_pointer);
+      const Variable* local = analysis_.local(base->name);
+      const bool in_memory = is<Subscript>(target) && (local == nullptr || local->is_pointer);
       result = result || !in_memory;
     });
     return result;
   }
 
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   const BlockRow& row_;
   std::set<std::string> places_;  // variables that follow the thread
   bool found_ = false;
@@ -250,15 +229,14 @@ class DealtLoopsOnly {
 
 }  // namespace
 
-std::optional<DealtLoop> dealt_loop(const ForLoop& loop, const source::Analysis& analysis,
+std::optional<DealtLoop> dealt_loop(const ForLoop& loop, const Analysis& analysis,
                                     const BlockRow& row) {
   const DealtLoopFinder finder(analysis, row);
   auto dealt = finder.by_threads(loop);
   return dealt ? dealt : finder.in_rounds(loop);
 }
 
-bool only_deals_loops(const source::Block& body, const source::Analysis& analysis,
-                      const BlockRow& row) {
+bool only_deals_loops(const Block& body, const Analysis& analysis, const BlockRow& row) {
   DealtLoopsOnly loops(analysis, row);
   return loops.deals(body) && loops.found_any();
 }

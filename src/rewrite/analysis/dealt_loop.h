@@ -3,8 +3,8 @@
 #pragma once
 
 #include "rewrite/analysis/block_row.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <optional>
 
@@ -13,10 +13,10 @@ namespace regraph::rewrite {
 // A loop of which each thread of the block does every so manieth iteration, as one over all of
 // them.
 struct DealtLoop {
-  source::Variable counter;
-  source::ExprPtr first;
-  source::ExprPtr limit;
-  source::Block body;
+  Variable counter;
+  ExprPtr first;
+  ExprPtr limit;
+  Block body;
 };
 
 //   for (c = threadIdx.x + first; c < limit; c += blockDim.x) ...
@@ -25,14 +25,13 @@ struct DealtLoop {
 //     c = round * blockDim.x + threadIdx.x;  if (c < n) ...
 //   }
 // Nothing for other loops. With a 32-bit counter, where that reaches all that there is.
-[[nodiscard]] std::optional<DealtLoop> dealt_loop(const source::ForLoop& loop,
-                                                  const source::Analysis& analysis,
+[[nodiscard]] std::optional<DealtLoop> dealt_loop(const ForLoop& loop, const Analysis& analysis,
                                                   const BlockRow& row);
 
 // Whether the threads of a block ask for their place in it, and for how many they are, only to
 // share out such loops by blockDim.x, and for what the first thread does alone. Then a block of any
 // extent does the same: no thread keeps a value from one of its iterations to the next.
-[[nodiscard]] bool only_deals_loops(const source::Block& body, const source::Analysis& analysis,
+[[nodiscard]] bool only_deals_loops(const Block& body, const Analysis& analysis,
                                     const BlockRow& row);
 
 }  // namespace regraph::rewrite

@@ -1,28 +1,25 @@
 #include "rewrite/analysis/element_rows.h"
 
-#include "rewrite/analysis/row_access.h"
+#include "affine/placed_accesses.h"
 #include "rewrite/forms/element_accesses.h"
 #include "rewrite/forms/kernel_state.h"
+#include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
-
-using source::Analysis;
-using source::Block;
-using source::CountedLoop;
-using source::ExprPtr;
-using source::is;
-using source::Kernel;
-using source::Polynomial;
-using source::StmtPtr;
 
 std::int64_t ElementRow::words(const Kernel& kernel) const {
   const auto bytes = static_cast<std::int64_t>(size_in_bytes(*kernel.parameter(buffer)->scalar));
@@ -32,16 +29,162 @@ std::int64_t ElementRow::words(const Kernel& kernel) const {
 
 namespace {
 
+// Accesses as parts of rows whose elements loops of constant length count, and what is known of
+// when they happen.
+
+// More elements than this in one row are no longer written out by the compiler.
+inline constexpr std::int64_t kLongestRow = 128;
+
+// An access as a part of a row: base + offset, where the offset follows loops of constant length.
+struct RowAccess {
+  const PlacedAccess* placed = nullptr;
+  std::size_t position = 0;  // of the statement in the block
+  Polynomial base;           // without its constant
+  Polynomial offset;
+  std::set<std::int64_t> offsets;         // the values that it takes
+  std::vector<const CountedLoop*> loops;  // that it follows
+  bool is_again = false;                  // a loop around it that it does not follow
+};
+
+// Conditions that hold wherever an access is, and whether it happens whenever they do.
+struct Reach {
+  std::vector<ExprPtr> terms;
+  bool is_certain = true;
+
+  [[nodiscard]] std::set<std::string> texts() const;
+};
+
+// The innermost loop around the access that counts by that name.
+const CountedLoop* loop_counting(const PlacedAccess& placed, const std::string& name) {
+  for (auto at = placed.around.rbegin(); at != placed.around.rend(); ++at) {
+    if (at->counted && at->counted->name == name) return &*at->counted;
+  }
+  return nullptr;
+}
+
+// Fills in the offsets; false where there are too many.
+bool enumerate(RowAccess& access, const Analysis& analysis) {
+  std::set<std::int64_t> values = {access.offset.terms().contains({}) ? access.offset.terms().at({})
+                                                                      : 0};
+  for (const CountedLoop* loop : access.loops) {
+    const std::int64_t factor = *access.offset.coefficient(loop->name)->constant();
+    const auto first = analysis.polynomial(loop->first);
+    const std::int64_t trips = *loop->trip_count();
+    const auto start = first ? first->constant() : std::nullopt;
+    if (!start || trips > kLongestRow) return false;
+    std::set<std::int64_t> next;
+    for (const std::int64_t value : values) {
+      for (std::int64_t trip = 0; trip < trips; ++trip)
+        next.insert(value + factor * (*start + trip * loop->stride));
+    }
+    values = std::move(next);
+    if (static_cast<std::int64_t>(values.size()) > kLongestRow) return false;
+  }
+  access.offsets = std::move(values);
+  return true;
+}
+
+// In the counter's type, as the loop compares it.
+ExprPtr first_in_type(const CountedLoop& counted, const Analysis& analysis) {
+  const Variable* counter = analysis.local(counted.name);
+  return counter == nullptr || counted.first->type == counter->scalar
+             ? counted.first
+             : cast(counter->type, counted.first);
+}
+
+std::set<std::string> Reach::texts() const {
+  std::set<std::string> result;
+  for (const ExprPtr& term : terms)
+    result.insert(print(term));
+  return result;
+}
+
+// Nothing where the index is no such sum, or takes more values than a row may have. `position`: of
+// the statement in its block; the result refers to `placed`.
+std::optional<RowAccess> row_access_of(const PlacedAccess& placed, std::size_t position,
+                                       const Analysis& analysis) {
+  if (!placed.index) return std::nullopt;
+  RowAccess result;
+  result.placed = &placed;
+  result.position = position;
+  std::set<std::string> counters;
+  for (const std::string& symbol : placed.index->symbols()) {
+    const CountedLoop* loop = loop_counting(placed, symbol);
+    if (loop == nullptr) continue;
+    const auto coefficient = placed.index->coefficient(symbol);
+    const auto trips = loop->trip_count();
+    if (!trips || *trips < 1 || !coefficient || !coefficient->constant()) return std::nullopt;
+    counters.insert(symbol);
+    result.loops.push_back(loop);
+  }
+  const Polynomial fixed = placed.index->without(counters);
+  const Polynomial constant(fixed.terms().contains({}) ? fixed.terms().at({}) : 0);
+  result.base = fixed - constant;
+  result.offset = *placed.index - result.base;
+  if (!enumerate(result, analysis)) return std::nullopt;
+  for (const Surrounding& surrounding : placed.around) {
+    if (!surrounding.loop) continue;
+    const bool follows = surrounding.counted && counters.contains(surrounding.counted->name);
+    const auto trips =
+        surrounding.counted ? surrounding.counted->trip_count() : std::optional<std::int64_t>();
+    result.is_again = result.is_again || (!follows && (!trips || *trips > 1));
+  }
+  return result;
+}
+
+// Whether the expression has one value wherever its names are known, and they are known outside of
+// what declares those `inside`.
+bool is_fixed_outside(const ExprPtr& expr, const std::set<std::string>& inside,
+                      const Kernel& kernel, const Analysis& analysis) {
+  if (analysis.reads_memory(expr)) return false;
+  const std::set<std::string> names = variables_of(expr);
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    if (inside.contains(name)) return false;
+    if (const auto* parameter = kernel.parameter(name))
+      return !parameter->is_pointer && !analysis.is_written(name);
+    return analysis.is_single_definition(name);
+  });
+}
+
+// The conditions can be asked in front of statements that declare the names `inside`.
+Reach reach_of(const PlacedAccess& placed, const std::set<std::string>& inside,
+               const Kernel& kernel, const Analysis& analysis) {
+  Reach reach;
+  for (const Surrounding& surrounding : placed.around) {
+    if (surrounding.condition) {
+      if (is_fixed_outside(surrounding.condition, inside, kernel, analysis)) {
+        reach.terms.push_back(surrounding.condition);
+      } else {
+        reach.is_certain = false;
+      }
+      continue;
+    }
+    if (!surrounding.counted) {
+      reach.is_certain = false;
+      continue;
+    }
+    reach.is_certain = reach.is_certain && !surrounding.may_be_left;
+    const CountedLoop& counted = *surrounding.counted;
+    if (const auto trips = counted.trip_count()) {
+      reach.is_certain = reach.is_certain && *trips > 0;
+    } else if (is_fixed_outside(counted.first, inside, kernel, analysis) &&
+               is_fixed_outside(counted.limit, inside, kernel, analysis)) {
+      reach.terms.push_back(less(first_in_type(counted, analysis), counted.limit));
+    } else {
+      reach.is_certain = false;
+    }
+  }
+  return reach;
+}
+
 // Copies of a body that nested loops over a row may give when they are written out.
 constexpr std::int64_t kMostRowCopies = 256;
 
 bool may_leave(const StmtPtr& stmt) {
-  if (is<source::Jump>(stmt) || is<source::Return>(stmt)) return true;
-  if (is<source::ForLoop>(stmt) || is<source::WhileLoop>(stmt)) {
+  if (is<Jump>(stmt) || is<Return>(stmt)) return true;
+  if (is<ForLoop>(stmt) || is<WhileLoop>(stmt)) {
     bool returns = false;
-    source::walk(body_of(*stmt), [&](const source::Stmt& inner) {
-      returns = returns || is<source::Return>(inner);
-    });
+    walk(body_of(*stmt), [&](const Stmt& inner) { returns = returns || is<Return>(inner); });
     return returns;
   }
   for (const Block* block : {&body_of(*stmt), &otherwise_of(*stmt)}) {
@@ -106,7 +249,7 @@ class RowFinder {
   }
 
   bool is_suitable(const std::string& buffer) const {
-    const source::KernelParameter* parameter = kernel_.parameter(buffer);
+    const KernelParameter* parameter = kernel_.parameter(buffer);
     return parameter->scalar && parameter->type.find("volatile") == std::string::npos &&
            !analysis_.is_viewed(buffer) &&
            std::find(raced_.begin(), raced_.end(), buffer) == raced_.end();
@@ -185,7 +328,7 @@ class RowFinder {
         [](const RowAccess* a, const RowAccess* b) { return a->position < b->position; });
     // Found again where the branch's condition needs not be asked.
     const StmtPtr& only = block[(*first)->position];
-    const bool is_in_branch = is<source::Branch>(only) || is<source::Scope>(only);
+    const bool is_in_branch = is<Branch>(only) || is<Scope>(only);
     if (is_in_branch && (*first)->position == (*last)->position) return;
     ElementRow row;
     row.buffer = buffer;
@@ -213,7 +356,7 @@ class RowFinder {
     }
     const Block range(block.begin() + static_cast<std::ptrdiff_t>((*first)->position),
                       block.begin() + static_cast<std::ptrdiff_t>((*last)->position) + 1);
-    const std::set<std::string> inside = source::declared_names(range);
+    const std::set<std::string> inside = declared_names(range);
     const auto condition = condition_of(block, accesses, row, inside);
     if (!condition) {
       note_obstacle(buffer, std::string("some of its elements may not be ") +
@@ -221,7 +364,7 @@ class RowFinder {
                                 ", which cannot be told in front of the loop");
       return;
     }
-    row.condition = source::conjunction(*condition);
+    row.condition = conjunction(*condition);
     row.is_loaded = !is_updated || !starts_with_stores(accesses, row, inside);
     set_index(accesses, low, inside, row);
     for (const RowAccess* access : accesses) {
@@ -234,7 +377,7 @@ class RowFinder {
   // Elements are used more than once, in loops around them or in several places.
   static bool is_worth_keeping(const std::vector<const RowAccess*>& accesses, bool is_updated) {
     // `x[d] = x[d] + 1` uses an element once.
-    std::set<std::pair<const source::Stmt*, std::int64_t>> uses;
+    std::set<std::pair<const Stmt*, std::int64_t>> uses;
     std::set<std::int64_t> elements;
     bool is_again = false;
     bool stores = false;
@@ -278,8 +421,8 @@ class RowFinder {
         most = std::max(most, *copies);
       }
     }
-    if (!is<source::ForLoop>(stmt) && !is<source::WhileLoop>(stmt)) return most;
-    const auto counted = source::counted_loop_of(*stmt);
+    if (!is<ForLoop>(stmt) && !is<WhileLoop>(stmt)) return most;
+    const auto counted = counted_loop_of(*stmt);
     const auto trips = counted ? counted->trip_count() : std::optional<std::int64_t>();
     return trips ? std::optional(most * std::max<std::int64_t>(1, *trips)) : std::nullopt;
   }
@@ -337,8 +480,7 @@ class RowFinder {
     for (const RowAccess* access : accesses)
       first = std::min(first, access->position);
     std::set<std::int64_t> stored;
-    const auto condition =
-        row.condition ? source::conjuncts(row.condition) : std::vector<ExprPtr>();
+    const auto condition = row.condition ? conjuncts(row.condition) : std::vector<ExprPtr>();
     Reach known;
     known.terms = condition;
     const std::set<std::string> given = known.texts();
@@ -363,11 +505,10 @@ class RowFinder {
       const std::string& counter = access->loops.front()->name;
       // The counter stands for an element of the same number.
       if (!(access->offset - Polynomial::symbol(counter)).is_zero()) continue;
-      const ExprPtr place = source::add(source::variable(element_), source::integer(low));
-      const ExprPtr index = source::rewrite_expr(said, source::replace_variable(counter, place));
-      if (!is_fixed_outside(
-              source::rewrite_expr(index, source::replace_variable(element_, source::integer(0))),
-              inside, kernel_, analysis_)) {
+      const ExprPtr place = add(variable(element_), integer(low));
+      const ExprPtr index = rewrite_expr(said, replace_variable(counter, place));
+      if (!is_fixed_outside(rewrite_expr(index, replace_variable(element_, integer(0))), inside,
+                            kernel_, analysis_)) {
         continue;
       }
       row.index = index;
@@ -376,7 +517,7 @@ class RowFinder {
     const bool is_wide = std::any_of(accesses.begin(), accesses.end(), [](const RowAccess* access) {
       return access->placed->is_wide;
     });
-    row.index = source::to_expression(
+    row.index = to_expression(
         accesses.front()->base + Polynomial(low) + Polynomial::symbol(element_), is_wide);
   }
 
@@ -384,7 +525,7 @@ class RowFinder {
   const Analysis& analysis_;
   const std::vector<std::string>& raced_;
   const std::string element_;
-  std::set<const source::Subscript*> taken_;
+  std::set<const Subscript*> taken_;
   std::vector<ElementRow> rows_;
   std::optional<Error> obstacle_;
 };

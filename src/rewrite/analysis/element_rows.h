@@ -8,8 +8,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <cstdint>
 #include <map>
@@ -26,24 +26,24 @@ struct ElementRow {
   bool is_updated = false;  // the kernel stores to it
   bool is_loaded = true;    // what is in memory is seen before it is replaced
   // Under which the elements are accessed at all; null: always. Can be asked in front of `first`.
-  source::ExprPtr condition;
-  source::StmtPtr first;  // of the statements of one block that access the row
-  source::StmtPtr last;
-  source::ExprPtr index;  // of the element that the variable `element` counts
+  ExprPtr condition;
+  StmtPtr first;  // of the statements of one block that access the row
+  StmtPtr last;
+  ExprPtr index;  // of the element that the variable `element` counts
   std::string element;
   // Which of the row's elements an access is, 0 .. extent - 1, over counters of loops.
-  std::map<const source::Subscript*, source::Polynomial> accesses;
+  std::map<const Subscript*, Polynomial> accesses;
 
   // Words of 32 bits in all.
-  [[nodiscard]] std::int64_t words(const source::Kernel& kernel) const;
+  [[nodiscard]] std::int64_t words(const Kernel& kernel) const;
 };
 
 // The rows that can be kept, in program order; those of outer blocks first, and no access in two.
 // `raced`: buffers that threads race on, and may; they are left alone. `element` must be a name
 // that the kernel does not use. Error: refused, with what is in the way of the one that came
 // closest.
-[[nodiscard]] Result<std::vector<ElementRow>> element_rows(const source::Kernel& kernel,
-                                                           const source::Analysis& analysis,
+[[nodiscard]] Result<std::vector<ElementRow>> element_rows(const Kernel& kernel,
+                                                           const Analysis& analysis,
                                                            const std::vector<std::string>& raced,
                                                            const std::string& element);
 

@@ -5,16 +5,11 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::Polynomial;
-
-bool is_first_thread(const source::ExprPtr& condition, const PolynomialReader& polynomial) {
+bool is_first_thread(const ExprPtr& condition, const PolynomialReader& polynomial) {
   const Polynomial thread = Polynomial::symbol("threadIdx.x");
   const auto* comparison = as<Binary>(condition);
   if (comparison == nullptr) {
-    const auto* nothing = source::as_unary(condition, source::UnaryOperator::logical_not);
+    const auto* nothing = as_unary(condition, UnaryOperator::logical_not);
     const auto place = nothing != nullptr ? polynomial(nothing->operand) : std::nullopt;
     return place && *place == thread;
   }

@@ -1,10 +1,10 @@
 #include "rewrite/analysis/grid_guard.h"
 
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/guarded_access.h"
-#include "rewrite/analysis/ranges.h"
-#include "rewrite/analysis/size_expression.h"
-#include "rewrite/analysis/varying.h"
+#include "affine/block_geometry.h"
+#include "affine/guarded_access.h"
+#include "affine/ranges.h"
+#include "affine/size_expression.h"
+#include "affine/varying.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/printer.h"
@@ -15,23 +15,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::Builtin;
-using source::Call;
-using source::Cast;
-using source::Evaluation;
-using source::Expr;
-using source::ExprPtr;
-using source::IntegerLiteral;
-using source::is;
-using source::Kernel;
-using source::Polynomial;
-using source::Stmt;
-using source::VariableReference;
-
 namespace {
 
 // Whether the expression cannot be negative, from what is known about thread and loop indices.
@@ -40,7 +23,7 @@ bool is_nonnegative(const ExprPtr& expr, const Analysis& analysis) {
   if (is<Builtin>(expr)) return true;
   if (const auto* cast = as<Cast>(expr)) return is_nonnegative(cast->operand, analysis);
   if (const auto* variable = as<VariableReference>(expr)) {
-    if (const source::CountedLoop* loop = analysis.loop(variable->name)) {
+    if (const CountedLoop* loop = analysis.loop(variable->name)) {
       return is_nonnegative(loop->first, analysis);
     }
     const ExprPtr definition = analysis.definition(variable->name);
@@ -60,8 +43,8 @@ bool is_nonnegative(const ExprPtr& expr, const Analysis& analysis) {
 // The index as a polynomial in which locals that are no polynomials themselves, but never negative
 // (coordinates of a tile copy), stay as symbols.
 std::optional<Polynomial> index_polynomial(const ExprPtr& expr, const Analysis& analysis) {
-  const source::SymbolMeaning known = analysis.meaning();
-  return source::to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
+  const SymbolMeaning known = analysis.meaning();
+  return to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
     if (auto meaning = known(name)) return meaning;
     const bool usable =
         analysis.definition(name) != nullptr && is_nonnegative(source::variable(name), analysis);
@@ -81,7 +64,7 @@ bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, cons
   if (!slack || !ranges.is_negative_beyond_grid(*slack, axis)) return false;
   if (!compares_unsigned(guard)) return true;
   // As an unsigned number, a negative limit lets all indices pass; a number of things is none.
-  const auto& comparison = source::to<Binary>(guard);
+  const auto& comparison = to<Binary>(guard);
   const bool is_less =
       comparison.op == BinaryOperator::less || comparison.op == BinaryOperator::less_equal;
   const auto limit = read(is_less ? comparison.right : comparison.left);
@@ -92,10 +75,10 @@ bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, cons
 // the guards of the access.
 bool is_updated_atomically(const GuardedAccess& access) {
   const auto* evaluation = as<Evaluation>(*access.stmt);
-  if (evaluation == nullptr || !source::is_atomic(evaluation->call().function)) return false;
+  if (evaluation == nullptr || !is_atomic(evaluation->call().function)) return false;
   const ExprPtr target = evaluation->call().arguments.empty()
                              ? nullptr
-                             : source::addressed(*evaluation->call().arguments.front());
+                             : addressed(*evaluation->call().arguments.front());
   return target.get() == access.access;
 }
 
@@ -117,8 +100,8 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
     return stmt.line > 0 ? " in line " + std::to_string(stmt.line) : std::string();
   };
   for_each_guarded_access(kernel.body, [&](const GuardedAccess& access) {
-    const auto* base = source::base_variable(*access.access);
-    const source::Variable* local = base != nullptr ? analysis.local(base->name) : nullptr;
+    const auto* base = base_variable(*access.access);
+    const Variable* local = base != nullptr ? analysis.local(base->name) : nullptr;
     if (obstacle || (local != nullptr && !local->is_pointer)) return;  // registers, shared memory
     std::string asking;  // the guards that could have ended the grid
     for (const ExprPtr& guard : access.guards) {
@@ -127,7 +110,7 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
         return;
       }
       if (is_varying(guard, block, varying))
-        asking += (asking.empty() ? "'" : "', '") + source::print(guard);
+        asking += (asking.empty() ? "'" : "', '") + print(guard);
     }
     // A load that does not depend on the block's number is one that block 0 does as well.
     const bool same_for_all = !access.is_store && asking.empty() &&
@@ -142,24 +125,23 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
                     : " is guarded by " + asking + "', which is not known to end with the grid");
   });
   // Functions read memory at places that are not seen.
-  source::walk(kernel.body, [&](const Stmt& stmt) {
-    source::walk_own_expressions(stmt, [&](const Expr& expr) {
+  walk(kernel.body, [&](const Stmt& stmt) {
+    walk_own_expressions(stmt, [&](const Expr& expr) {
       const auto* call = as<Call>(expr);
-      const bool is_known = call == nullptr || source::is_pure(*call) ||
-                            source::is_warp_intrinsic(call->function) ||
-                            source::is_atomic(call->function);
+      const bool is_known = call == nullptr || is_pure(*call) ||
+                            is_warp_intrinsic(call->function) || is_atomic(call->function);
       if (!is_known && !obstacle)
         obstacle =
             "what '" + call->function + "'" + in_line(stmt) + " reads counts as under no guard";
     });
   });
-  source::walk(kernel.body, [&](const Stmt& stmt) {
+  walk(kernel.body, [&](const Stmt& stmt) {
     // Calls are not index expressions of their own: they are taken as unguarded, and so are
     // atomics of other places than elements.
     const auto* evaluation = as<Evaluation>(stmt);
     if (evaluation == nullptr || obstacle || guarded_atomics.contains(&stmt)) return;
     const std::string& function = evaluation->call().function;
-    if (!source::is_warp_intrinsic(function))
+    if (!is_warp_intrinsic(function))
       obstacle = "what '" + function + "'" + in_line(stmt) + " writes counts as under no guard";
   });
   return obstacle;

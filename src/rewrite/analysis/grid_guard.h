@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernel/launch_plan.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <optional>
 #include <string>
@@ -13,17 +13,16 @@ namespace regraph::rewrite {
 // Whether every access to global memory is under a guard, as `index < n`, that fails for all blocks
 // beyond the grid along `axis` (0 to 2), which the extents of the grid tell (ranges.h). Loads that
 // are the same for all blocks need no guard.
-[[nodiscard]] bool grid_is_guarded(const source::Kernel& kernel, const source::Analysis& analysis,
+[[nodiscard]] bool grid_is_guarded(const Kernel& kernel, const Analysis& analysis,
                                    const Launch& launch, int axis);
 // Why that is not so, in words, with the line and the guards that are there; nothing where it is.
-[[nodiscard]] std::optional<std::string> grid_guard_obstacle(const source::Kernel& kernel,
-                                                             const source::Analysis& analysis,
+[[nodiscard]] std::optional<std::string> grid_guard_obstacle(const Kernel& kernel,
+                                                             const Analysis& analysis,
                                                              const Launch& launch, int axis);
 
 // The grid's extent along `axis` as kernel code over integer parameters of the kernel; null where
 // it is made of anything else. Where it is null, what was launched before is gridDim, as long as
 // the grid stays as it is.
-[[nodiscard]] source::ExprPtr grid_extent(const Launch& launch, int axis,
-                                          const source::Kernel& kernel);
+[[nodiscard]] ExprPtr grid_extent(const Launch& launch, int axis, const Kernel& kernel);
 
 }  // namespace regraph::rewrite

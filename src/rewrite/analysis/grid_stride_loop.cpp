@@ -1,8 +1,8 @@
 #include "rewrite/analysis/grid_stride_loop.h"
 
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
+#include "affine/size_expression.h"
 #include "rewrite/analysis/loop_surroundings.h"
-#include "rewrite/analysis/size_expression.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -14,19 +14,6 @@
 #include <utility>
 
 namespace regraph::rewrite {
-
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::BinaryOperator;
-using source::Block;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtPtr;
 
 namespace {
 
@@ -46,23 +33,21 @@ struct Header {
   Polynomial step;
 };
 
-std::optional<Header> header_of(const ForLoop& loop, const source::Analysis& analysis) {
+std::optional<Header> header_of(const ForLoop& loop, const Analysis& analysis) {
   const Declaration* init = loop.declaration();
   const Assignment* advance = loop.advance();
   if (init == nullptr || !init->value || advance == nullptr) return std::nullopt;
   Header result;
   result.counter = init->variable.name;
-  const auto counter = source::named(result.counter);
-  if (!source::matches(loop.condition,
-                       source::operation(BinaryOperator::less, counter, source::any(result.limit))))
+  const auto counter = named(result.counter);
+  if (!matches(loop.condition, operation(BinaryOperator::less, counter, any(result.limit))))
     return std::nullopt;
-  if (!source::is_named(advance->target, result.counter)) return std::nullopt;
+  if (!is_named(advance->target, result.counter)) return std::nullopt;
   ExprPtr step = advance->value;
   if (advance->op == AssignmentOperator::assign) {
     ExprPtr by;
-    const bool adds =
-        source::matches(step, source::operation(BinaryOperator::add, counter, source::any(by))) ||
-        source::matches(step, source::operation(BinaryOperator::add, source::any(by), counter));
+    const bool adds = matches(step, operation(BinaryOperator::add, counter, any(by))) ||
+                      matches(step, operation(BinaryOperator::add, any(by), counter));
     if (!adds) return std::nullopt;
     step = by;
   } else if (advance->op != AssignmentOperator::add) {
@@ -79,9 +64,9 @@ std::optional<Header> header_of(const ForLoop& loop, const source::Analysis& ana
 // Which locals and builtins are asked for otherwise than to work out the loop's header.
 class Needs {
  public:
-  Needs(const source::Kernel& kernel, const ForLoop& loop) {
+  Needs(const Kernel& kernel, const ForLoop& loop) {
     std::map<std::string, ExprPtr> declared;
-    source::walk(kernel.body, [&](const Stmt& stmt) {
+    walk(kernel.body, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
       if (&stmt == &loop) {
         need(loop.condition);
@@ -92,7 +77,7 @@ class Needs {
         // A name that several have.
         if (declared.at(declaration->variable.name) != declaration->value) need(declaration->value);
       } else {
-        source::walk_own_expressions(stmt, [&](const Expr& expr) { note(expr); });
+        walk_own_expressions(stmt, [&](const Expr& expr) { note(expr); });
       }
     });
     for (bool changed = true; changed;) {
@@ -119,12 +104,12 @@ class Needs {
     return &stmt == loop.init.get() || &stmt == loop.step.get();
   }
   void need(const ExprPtr& value) {
-    if (value) source::walk(value, [&](const Expr& expr) { note(expr); });
+    if (value) walk(value, [&](const Expr& expr) { note(expr); });
   }
   void note(const Expr& expr) {
-    if (const auto* variable = as<source::VariableReference>(expr); variable != nullptr)
+    if (const auto* variable = as<VariableReference>(expr); variable != nullptr)
       names_.insert(variable->name);
-    if (const auto* builtin = as<source::Builtin>(expr); builtin != nullptr)
+    if (const auto* builtin = as<Builtin>(expr); builtin != nullptr)
       builtins_.insert(builtin->name);
   }
 
@@ -143,7 +128,7 @@ class GridLoopFinder {
 
   Result<GridStrideLoop> find() const {
     std::optional<Result<GridStrideLoop>> result;
-    source::walk(form_.kernel.body, [&](const Stmt& stmt) {
+    walk(form_.kernel.body, [&](const Stmt& stmt) {
       const auto* loop = as<ForLoop>(stmt);
       const auto header = loop != nullptr ? header_of(*loop, form_.analysis) : std::nullopt;
       const auto axis = header ? axis_of(*header) : std::nullopt;
@@ -209,7 +194,7 @@ class GridLoopFinder {
 
   Status read_effects(const ForLoop& loop, const Header& header, GridStrideLoop& result) const {
     // Nothing but the counter's name is asked of it.
-    const source::CountedLoop counted{header.counter, loop.declaration()->value, header.limit, 1};
+    const CountedLoop counted{header.counter, loop.declaration()->value, header.limit, 1};
     auto effects = independent_iterations(loop, counted, form_.analysis, overlap_,
                                           has_a_thread_each_in_tests(result));
     if (!effects) return effects.error();
@@ -258,11 +243,11 @@ class GridLoopFinder {
 
   static bool is_changed_in(const Block& body, const std::string& name) {
     bool changed = false;
-    source::walk(body, [&](const Stmt& stmt) {
-      changed = changed || source::is_named(source::target_of(stmt), name);
-      source::walk_own_expressions(stmt, [&](const Expr& expr) {
-        source::for_each_passed_place(
-            expr, [&](const Expr& place) { changed = changed || source::is_named(place, name); });
+    walk(body, [&](const Stmt& stmt) {
+      changed = changed || is_named(target_of(stmt), name);
+      walk_own_expressions(stmt, [&](const Expr& expr) {
+        for_each_passed_place(
+            expr, [&](const Expr& place) { changed = changed || is_named(place, name); });
       });
     });
     return changed;

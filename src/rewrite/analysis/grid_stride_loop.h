@@ -6,6 +6,7 @@
 #include "kernel/expression.h"
 #include "rewrite/analysis/independent_iterations.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 
 #include <cstdint>
 #include <set>
@@ -15,12 +16,12 @@ namespace regraph::rewrite {
 
 // for (i = global index + offset; i < limit; i += number of threads), of the grid or of the block.
 struct GridStrideLoop {
-  const source::ForLoop* loop = nullptr;  // in the kernel's form with a single exit
+  const ForLoop* loop = nullptr;  // in the kernel's form with a single exit
   std::string counter;
   bool is_of_block = false;           // every block takes all elements, along x
   int axis = 0;                       // of the grid, 0 to 2
-  source::Polynomial limit;           // exclusive, of parameters
-  source::Polynomial offset;          // of parameters
+  Polynomial limit;                   // exclusive, of parameters
+  Polynomial offset;                  // of parameters
   IterationEffects effects;           // not of a block's
   IntegerExpression elements;         // of sizes: limit - offset
   std::int64_t least = 0;             // elements at the problem's sizes

@@ -15,16 +15,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Call;
-using source::Expr;
-using source::ExprPtr;
-using source::Polynomial;
-using source::Stmt;
-using source::Subscript;
-using source::VariableReference;
-
 namespace {
 
 // Atomics that give the same result in any order, but for rounding.
@@ -37,7 +27,7 @@ struct Access {
 };
 
 // What one iteration does, and the first thing that iterations cannot do in any order.
-class EffectScan final : public source::Visitor {
+class EffectScan final : public Visitor {
  public:
   EffectScan(const Analysis& analysis, std::set<std::string> own)
       : analysis_(analysis), own_(std::move(own)) {}
@@ -48,27 +38,25 @@ class EffectScan final : public source::Visitor {
   std::optional<std::string> obstacle;
 
  private:
-  void visit(const source::Barrier&) override { obstruct("it holds a barrier"); }
-  void visit(const source::Return&) override { obstruct("it is left by a return"); }
-  void visit(const source::OpaqueStatement&) override { obstruct("the rewriter cannot follow it"); }
-  void visit(const source::OpaqueExpression&) override {
-    obstruct("the rewriter cannot follow it");
-  }
-  void visit(const source::Jump&) override {
+  void visit(const Barrier&) override { obstruct("it holds a barrier"); }
+  void visit(const Return&) override { obstruct("it is left by a return"); }
+  void visit(const OpaqueStatement&) override { obstruct("the rewriter cannot follow it"); }
+  void visit(const OpaqueExpression&) override { obstruct("the rewriter cannot follow it"); }
+  void visit(const Jump&) override {
     if (loops_ == 0) obstruct("an iteration may end early, or end the loop");
   }
-  void visit(const source::ForLoop& stmt) override {
+  void visit(const ForLoop& stmt) override {
     ++loops_;
     Visitor::visit(stmt);
     --loops_;
   }
-  void visit(const source::WhileLoop& stmt) override {
+  void visit(const WhileLoop& stmt) override {
     ++loops_;
     Visitor::visit(stmt);
     --loops_;
   }
 
-  void visit(const source::Assignment& stmt) override {
+  void visit(const Assignment& stmt) override {
     note_written(*stmt.target);
     if (const auto* element = as<Subscript>(stmt.target)) {
       const auto* buffer = as<VariableReference>(element->base);
@@ -79,14 +67,13 @@ class EffectScan final : public source::Visitor {
         return;
       }
     }
-    if (!source::is<VariableReference>(stmt.target)) go(stmt.target);
+    if (!is<VariableReference>(stmt.target)) go(stmt.target);
     go(stmt.value);
   }
 
   void visit(const source::Evaluation& stmt) override {
     const Call& call = stmt.call();
-    const ExprPtr place =
-        call.arguments.empty() ? nullptr : source::addressed(*call.arguments.front());
+    const ExprPtr place = call.arguments.empty() ? nullptr : addressed(*call.arguments.front());
     const auto* element = place ? as<Subscript>(place) : nullptr;
     // `atomicAdd(total, x)` is of element 0.
     const auto* whole = call.arguments.empty() ? nullptr : as<VariableReference>(call.arguments[0]);
@@ -107,9 +94,9 @@ class EffectScan final : public source::Visitor {
   }
 
   void visit(const Call& call) override {
-    if (!source::is_pure(call) && !source::reads_through_argument(call.function))
+    if (!is_pure(call) && !reads_through_argument(call.function))
       obstruct("it calls '" + call.function + "', which may use memory");
-    source::for_each_passed_place(call, [&](const Expr& place) { note_written(place); });
+    for_each_passed_place(call, [&](const Expr& place) { note_written(place); });
     Visitor::visit(call);
   }
 
@@ -123,9 +110,9 @@ class EffectScan final : public source::Visitor {
     go(expr.index);
   }
 
-  void visit(const source::Unary& expr) override {
-    const ExprPtr place = source::addressed(expr);
-    const auto* base = place ? source::place_variable(*place) : nullptr;
+  void visit(const Unary& expr) override {
+    const ExprPtr place = addressed(expr);
+    const auto* base = place ? place_variable(*place) : nullptr;
     const bool is_element = base != nullptr && analysis_.is_global_pointer(base->name);
     if (place && !is_element) note_written(*place);
     Visitor::visit(expr);
@@ -134,13 +121,13 @@ class EffectScan final : public source::Visitor {
   // A buffer that is used otherwise than element by element, or a pointer into one.
   void visit(const VariableReference& expr) override {
     if (analysis_.is_global_pointer(expr.name)) accesses[expr.name].push_back({nullptr, false});
-    const source::Variable* local = analysis_.local(expr.name);
+    const Variable* local = analysis_.local(expr.name);
     if (local != nullptr && local->is_pointer)
       obstruct("'" + expr.name + "' is a pointer, which the rewriter does not follow here");
   }
 
   void note_written(const Expr& place) {
-    const auto* base = source::place_variable(place);
+    const auto* base = place_variable(place);
     if (base == nullptr) {
       obstruct("it writes a place that the rewriter cannot tell");
       return;
@@ -151,7 +138,7 @@ class EffectScan final : public source::Visitor {
       return;
     }
     const auto* element = as<Subscript>(place);
-    if (element == nullptr || !source::is<VariableReference>(element->base))
+    if (element == nullptr || !is<VariableReference>(element->base))
       accesses[base->name].push_back({nullptr, true});
   }
 
@@ -166,7 +153,7 @@ class EffectScan final : public source::Visitor {
 
 // Why stores to the buffer may meet other accesses; nothing where they do not.
 std::optional<std::string> meeting(const std::string& buffer, const std::vector<Access>& accesses,
-                                   const source::CountedLoop& counted, const Analysis& analysis,
+                                   const CountedLoop& counted, const Analysis& analysis,
                                    const IterationOverlap& overlap) {
   if (analysis.is_viewed(buffer)) return "'" + buffer + "' is accessed as another type too";
   std::vector<std::optional<Polynomial>> indices;
@@ -189,11 +176,10 @@ std::optional<std::string> meeting(const std::string& buffer, const std::vector<
 
 }  // namespace
 
-Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
-                                                const source::CountedLoop& counted,
+Result<IterationEffects> independent_iterations(const ForLoop& loop, const CountedLoop& counted,
                                                 const Analysis& analysis,
                                                 const IterationOverlap& overlap, bool seen_apart) {
-  EffectScan scan(analysis, source::declared_names(loop.body));
+  EffectScan scan(analysis, declared_names(loop.body));
   scan.go(loop.body);
   if (scan.obstacle) return refuse(line_named(loop) + *scan.obstacle);
   IterationEffects effects;

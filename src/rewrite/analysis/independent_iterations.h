@@ -2,8 +2,9 @@
 // by parallel_loop.
 #pragma once
 
+#include "affine/iteration_overlap.h"
 #include "base/result.h"
-#include "rewrite/analysis/iteration_overlap.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <map>
@@ -25,9 +26,9 @@ struct IterationEffects {
 // early returns and no local pointers that could be followed. Of `counted` the counter's name
 // counts, which has another value in each iteration. `seen_apart`: it is known that no two of them
 // touch an element that one of them writes.
-[[nodiscard]] Result<IterationEffects> independent_iterations(const source::ForLoop& loop,
-                                                              const source::CountedLoop& counted,
-                                                              const source::Analysis& analysis,
+[[nodiscard]] Result<IterationEffects> independent_iterations(const ForLoop& loop,
+                                                              const CountedLoop& counted,
+                                                              const Analysis& analysis,
                                                               const IterationOverlap& overlap,
                                                               bool seen_apart = false);
 

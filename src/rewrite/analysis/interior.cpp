@@ -1,6 +1,6 @@
 #include "rewrite/analysis/interior.h"
 
-#include "rewrite/analysis/guard_terms.h"
+#include "affine/guard_terms.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -11,16 +11,6 @@
 #include <utility>
 
 namespace regraph::rewrite {
-
-using source::Analysis;
-using source::as;
-using source::BinaryOperator;
-using source::Branch;
-using source::Expr;
-using source::ExprPtr;
-using source::Kernel;
-using source::Polynomial;
-using source::Stmt;
 
 namespace {
 
@@ -33,10 +23,10 @@ class InteriorFinder {
       : kernel_(kernel), terms_(kernel, analysis, block, true) {}
 
   Result<Interior> find() {
-    source::walk(kernel_.body, [&](const Stmt& stmt) {
+    walk(kernel_.body, [&](const Stmt& stmt) {
       if (const auto* branch = as<Branch>(stmt)) take(branch->condition);
-      source::walk_own_expressions(stmt, [&](const Expr& node) {
-        if (const auto* choice = as<source::Conditional>(node)) take(choice->condition);
+      walk_own_expressions(stmt, [&](const Expr& node) {
+        if (const auto* choice = as<Conditional>(node)) take(choice->condition);
       });
     });
     if (result_.implied.empty()) {
@@ -53,7 +43,7 @@ class InteriorFinder {
 
  private:
   void take(const ExprPtr& condition) {
-    for (const ExprPtr& part : source::conjuncts(condition)) {
+    for (const ExprPtr& part : conjuncts(condition)) {
       const auto term = terms_.term_of(*part);
       const auto conditions = term ? block_conditions(*term) : std::nullopt;
       if (!conditions) continue;
@@ -66,7 +56,7 @@ class InteriorFinder {
   void add(const ExprPtr& condition) {
     const bool is_known =
         std::any_of(result_.conditions.begin(), result_.conditions.end(),
-                    [&](const ExprPtr& known) { return source::equal(known, condition); });
+                    [&](const ExprPtr& known) { return equal(known, condition); });
     if (!is_known) result_.conditions.push_back(condition);
   }
 
@@ -97,16 +87,15 @@ class InteriorFinder {
 
 }  // namespace
 
-bool has_interior_version(const source::Block& body) {
-  const source::Stmt* code = nullptr;
-  for (const source::StmtPtr& stmt : body) {
-    const auto* declaration = as<source::Declaration>(stmt);
-    if (declaration != nullptr && declaration->variable.storage != source::Storage::automatic)
-      continue;
+bool has_interior_version(const Block& body) {
+  const Stmt* code = nullptr;
+  for (const StmtPtr& stmt : body) {
+    const auto* declaration = as<Declaration>(stmt);
+    if (declaration != nullptr && declaration->variable.storage != Storage::automatic) continue;
     if (code != nullptr) return false;
     code = stmt.get();
   }
-  return code != nullptr && source::is<Branch>(*code) && !otherwise_of(*code).empty();
+  return code != nullptr && is<Branch>(*code) && !otherwise_of(*code).empty();
 }
 
 Result<Interior> interior_of(const Kernel& kernel, const Analysis& analysis, const Dim3& block) {

@@ -17,8 +17,6 @@
 
 namespace regraph::rewrite {
 
-using source::Kernel;
-
 namespace {
 
 using Form = std::unique_ptr<const KernelForm>;
@@ -36,10 +34,10 @@ Result<const KernelForm*> view(const Result<Form>& form) {
 // Whether the code says `name`; comments and literals do not count, macros do.
 bool mentions(std::string_view text, std::string_view name) {
   if (text.find(name) == std::string_view::npos) return false;
-  for (const source::Token& token : source::tokenize(text)) {
+  for (const Token& token : tokenize(text)) {
     const std::string_view word = token.in(text);
-    if (token.kind == source::TokenKind::identifier && word == name) return true;
-    if (token.kind == source::TokenKind::directive && word.find(name) != std::string_view::npos)
+    if (token.kind == TokenKind::identifier && word == name) return true;
+    if (token.kind == TokenKind::directive && word.find(name) != std::string_view::npos)
       return true;
   }
   return false;
@@ -54,7 +52,7 @@ bool counts_by_other_axes(const Launch& launch) {
   });
 }
 
-Status require_transparent(const source::Unit& unit, const source::Analysis& analysis) {
+Status require_transparent(const Unit& unit, const Analysis& analysis) {
   if (const auto opaque = analysis.opaque()) {
     const std::string& what = unit.not_opened.empty() ? *opaque : unit.not_opened;
     return refuse("the kernel holds code the rewriter has no form for, " + what);
@@ -121,7 +119,7 @@ void KernelAnalysis::note_reliance(KernelState& made) const {
   if (is_rewritten && plain().reorders_sums) rely_on(made, kReordersSums);
 }
 
-const source::Analysis& KernelAnalysis::analysis() const {
+const Analysis& KernelAnalysis::analysis() const {
   if (!analysis_) analysis_.emplace(kernel());
   return *analysis_;
 }
@@ -166,7 +164,7 @@ Result<const KernelForm*> KernelAnalysis::direct_normal() const {
   return view(*direct_normal_);
 }
 
-const Result<source::Block>& KernelAnalysis::body_without_returns() const {
+const Result<Block>& KernelAnalysis::body_without_returns() const {
   if (!body_without_returns_) body_without_returns_ = without_early_returns(kernel().body);
   return *body_without_returns_;
 }

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "kernel/device_limits.h"
 #include "kernel/problem.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/plain_form.h"
 #include "source/analysis.h"
@@ -26,12 +27,12 @@ namespace regraph::rewrite {
 
 // A kernel with its analysis, which points into it.
 struct KernelForm {
-  explicit KernelForm(source::Kernel form) : kernel(std::move(form)), analysis(kernel) {}
+  explicit KernelForm(Kernel form) : kernel(std::move(form)), analysis(kernel) {}
   KernelForm(const KernelForm&) = delete;
   KernelForm& operator=(const KernelForm&) = delete;
 
-  const source::Kernel kernel;
-  const source::Analysis analysis;
+  const Kernel kernel;
+  const Analysis analysis;
 };
 
 // Every part is computed when it is first asked for. Not thread-safe: one object serves one thread.
@@ -48,9 +49,9 @@ class KernelAnalysis {
   [[nodiscard]] const DeviceLimits& limits() const { return limits_; }
   // The state's own is as it was written, in state(). What a block's extents are called follows
   // the launch (forms/block_extents.h).
-  [[nodiscard]] const source::Kernel& kernel() const { return plain().kernel; }
+  [[nodiscard]] const Kernel& kernel() const { return plain().kernel; }
   // Of kernel().
-  [[nodiscard]] const source::Analysis& analysis() const;
+  [[nodiscard]] const Analysis& analysis() const;
   // Notes in a state that was made from a form of the kernel what the form relies on.
   void note_reliance(KernelState& made) const;
 
@@ -66,7 +67,7 @@ class KernelAnalysis {
   [[nodiscard]] Result<const KernelForm*> normal() const;
   [[nodiscard]] Result<const KernelForm*> direct_normal() const;
   // The body with early returns as guards, local pointers kept. Error: refused.
-  [[nodiscard]] const Result<source::Block>& body_without_returns() const;
+  [[nodiscard]] const Result<Block>& body_without_returns() const;
 
   // What is to be known of the kernel that the step `step`, of no parameters, makes of this one by
   // `apply`, which is asked once. Error: the step's.
@@ -84,13 +85,13 @@ class KernelAnalysis {
   const Problem& problem_;
   const DeviceLimits& limits_;
   mutable std::optional<PlainForm> plain_;
-  mutable std::optional<source::Analysis> analysis_;
+  mutable std::optional<Analysis> analysis_;
   mutable std::optional<Status> transparent_;
   mutable Form direct_;
   mutable std::optional<Result<Form>> single_exit_;
   mutable std::optional<Result<Form>> normal_;
   mutable std::optional<Result<Form>> direct_normal_;
-  mutable std::optional<Result<source::Block>> body_without_returns_;
+  mutable std::optional<Result<Block>> body_without_returns_;
   mutable std::map<std::string, Result<std::shared_ptr<const Changed>>, std::less<>> changed_;
 };
 

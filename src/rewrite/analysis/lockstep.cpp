@@ -13,26 +13,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Branch;
-using source::Call;
-using source::Cast;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Stmt;
-using source::StmtKind;
-using source::StmtPtr;
-using source::Subscript;
-using source::to;
-using source::VariableReference;
-
 namespace {
 
 using Kind = LockstepValue::Kind;
@@ -156,7 +136,7 @@ LockstepValue operated(BinaryOperator op, const LockstepValue& a, const Lockstep
   if (is_number(a) && is_number(b)) {
     const bool integers = a.is_integer && b.is_integer;
     const auto result = arithmetic(op, a.number, b.number, integers);
-    return result ? number(*result, integers || source::gives_boolean(op)) : unknown();
+    return result ? number(*result, integers || gives_boolean(op)) : unknown();
   }
   const auto compound = source::compound(op);
   const bool puts_together =
@@ -166,7 +146,7 @@ LockstepValue operated(BinaryOperator op, const LockstepValue& a, const Lockstep
   return puts_together ? combined(a, b, {compound, ""}) : unknown();
 }
 
-LockstepValue literal(const source::FloatingLiteral& expr) {
+LockstepValue literal(const FloatingLiteral& expr) {
   if (expr.spelling == "INFINITY") return number(std::numeric_limits<double>::infinity(), false);
   char* end = nullptr;
   const double value = std::strtod(expr.spelling.c_str(), &end);
@@ -175,7 +155,7 @@ LockstepValue literal(const source::FloatingLiteral& expr) {
 
 }  // namespace
 
-Lockstep::Lockstep(const source::Analysis& analysis, std::uint32_t threads)
+Lockstep::Lockstep(const Analysis& analysis, std::uint32_t threads)
     : analysis_(&analysis), threads_(threads) {}
 
 ThreadSet Lockstep::all() const {
@@ -218,14 +198,14 @@ bool Lockstep::run(const Stmt& stmt, const ThreadSet& active) {
       return run(body_of(stmt), active);
     case StmtKind::declaration: {
       const auto& declared = to<Declaration>(stmt);
-      const source::Variable& variable = declared.variable;
-      if (variable.storage != source::Storage::automatic) return !variable.extents.empty();
+      const Variable& variable = declared.variable;
+      if (variable.storage != Storage::automatic) return !variable.extents.empty();
       if (!variable.extents.empty() || variable.is_pointer || !variable.scalar) return false;
       if (!declared.value) {
         variables_[variable.name].assign(threads_, unknown());
         return true;
       }
-      const source::VariableReference target(variable.name, variable.scalar);
+      const VariableReference target(variable.name, variable.scalar);
       variables_[variable.name].assign(threads_, unknown());
       return assign(target, AssignmentOperator::assign, declared.value, active);
     }
@@ -274,7 +254,7 @@ bool Lockstep::assign(const Expr& target, AssignmentOperator op, const ExprPtr& 
     if (!active.test(thread)) continue;
     LockstepValue result = this->value(value, thread, active);
     if (op != AssignmentOperator::assign) {
-      const auto operation = source::operation_of(op);
+      const auto operation = operation_of(op);
       const LockstepValue before = name != nullptr ? value_of_name(name->name, thread, active)
                                                    : value_of_element(target, thread, active);
       result = operation ? operated(*operation, before, result) : unknown();
@@ -320,11 +300,11 @@ std::optional<ThreadSet> Lockstep::where(const ExprPtr& condition, const ThreadS
 
 LockstepValue Lockstep::value(const ExprPtr& expr, std::size_t thread,
                               const ThreadSet& active) const {
-  if (const auto* integer = as<source::IntegerLiteral>(expr))
+  if (const auto* integer = as<IntegerLiteral>(expr))
     return number(static_cast<double>(integer->value), true);
-  if (const auto* floating = as<source::FloatingLiteral>(expr)) return literal(*floating);
-  if (source::is_zero(expr)) return number(0.0, false);
-  if (const auto* builtin = as<source::Builtin>(expr)) {
+  if (const auto* floating = as<FloatingLiteral>(expr)) return literal(*floating);
+  if (is_zero(expr)) return number(0.0, false);
+  if (const auto* builtin = as<Builtin>(expr)) {
     if (builtin->name == "threadIdx.x") return number(static_cast<double>(thread), true);
     if (builtin->name == "blockDim.x") return number(static_cast<double>(threads_), true);
     if (builtin->name == "threadIdx.y" || builtin->name == "threadIdx.z") return number(0.0, true);
@@ -333,7 +313,7 @@ LockstepValue Lockstep::value(const ExprPtr& expr, std::size_t thread,
   }
   if (const auto* name = as<VariableReference>(expr))
     return value_of_name(name->name, thread, active);
-  if (source::is<Subscript>(expr)) return value_of_element(*expr, thread, active);
+  if (is<Subscript>(expr)) return value_of_element(*expr, thread, active);
   if (const auto* cast = as<Cast>(expr)) {
     LockstepValue inner = value(cast->operand, thread, active);
     if (is_number(inner) && cast->type) {
@@ -343,14 +323,14 @@ LockstepValue Lockstep::value(const ExprPtr& expr, std::size_t thread,
     }
     return cast->type == cast->operand->type ? inner : unknown();
   }
-  if (const auto* unary = as<source::Unary>(expr)) {
+  if (const auto* unary = as<Unary>(expr)) {
     LockstepValue inner = value(unary->operand, thread, active);
     if (!is_number(inner)) return unknown();
-    if (unary->op == source::UnaryOperator::minus)
+    if (unary->op == UnaryOperator::minus)
       inner.number = -inner.number;
-    else if (unary->op == source::UnaryOperator::logical_not)
+    else if (unary->op == UnaryOperator::logical_not)
       return number(inner.number == 0.0 ? 1.0 : 0.0, true);
-    else if (unary->op != source::UnaryOperator::plus)
+    else if (unary->op != UnaryOperator::plus)
       return unknown();
     return inner;
   }
@@ -358,7 +338,7 @@ LockstepValue Lockstep::value(const ExprPtr& expr, std::size_t thread,
     return operated(binary->op, value(binary->left, thread, active),
                     value(binary->right, thread, active));
   }
-  if (const auto* choice = as<source::Conditional>(expr)) {
+  if (const auto* choice = as<Conditional>(expr)) {
     const LockstepValue holds = value(choice->condition, thread, active);
     if (!is_number(holds)) return unknown();
     return value(holds.number != 0.0 ? choice->then : choice->otherwise, thread, active);
@@ -371,7 +351,7 @@ LockstepValue Lockstep::value_of_name(const std::string& name, std::size_t threa
                                       const ThreadSet& active) const {
   if (const auto* values = variable(name)) return (*values)[thread];
   if (analysis_->is_shared(name)) return unknown();
-  const source::Variable* local = analysis_->local(name);
+  const Variable* local = analysis_->local(name);
   if (local == nullptr || !local->scalar || !local->extents.empty() || local->is_pointer)
     return unknown();
   // int lane = threadIdx.x % 32;

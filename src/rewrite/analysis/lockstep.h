@@ -15,8 +15,8 @@
 #pragma once
 
 #include "kernel/launch_plan.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <bitset>
 #include <cstddef>
@@ -34,7 +34,7 @@ using ThreadSet = std::bitset<kMostLockstepThreads>;
 // How values of threads are put together: by an operator or a function ("fmaxf"); by neither where
 // it is one thread's value alone.
 struct Combination {
-  std::optional<source::AssignmentOperator> op;
+  std::optional<AssignmentOperator> op;
   std::string function;
   bool operator==(const Combination&) const = default;
   [[nodiscard]] bool is_none() const { return !op && function.empty(); }
@@ -56,11 +56,11 @@ struct LockstepValue {
 class Lockstep {
  public:
   // Of one axis, of at most kMostLockstepThreads. `analysis` must outlive it.
-  Lockstep(const source::Analysis& analysis, std::uint32_t threads);
+  Lockstep(const Analysis& analysis, std::uint32_t threads);
 
   // Goes through a statement; false, and nothing is done, where it holds anything else than
   // exchanges, numbers and what puts values together.
-  [[nodiscard]] bool run(const source::StmtPtr& stmt);
+  [[nodiscard]] bool run(const StmtPtr& stmt);
 
   // What each thread has in a variable that was set; null for others.
   [[nodiscard]] const std::vector<LockstepValue>* variable(const std::string& name) const;
@@ -74,30 +74,30 @@ class Lockstep {
   }
   // The threads among `active` for which the condition holds; nothing where that is not a question
   // of the thread alone.
-  [[nodiscard]] std::optional<ThreadSet> where(const source::ExprPtr& condition,
+  [[nodiscard]] std::optional<ThreadSet> where(const ExprPtr& condition,
                                                const ThreadSet& active) const;
   [[nodiscard]] ThreadSet all() const;
   // How often values were passed on: by shuffles, and to and from shared memory.
   [[nodiscard]] int exchanges() const { return exchanges_; }
 
  private:
-  [[nodiscard]] bool run(const source::Block& block, const ThreadSet& active);
-  [[nodiscard]] bool run(const source::Stmt& stmt, const ThreadSet& active);
-  [[nodiscard]] bool run_loop(const source::ForLoop& loop, const ThreadSet& active);
-  [[nodiscard]] bool assign(const source::Expr& target, source::AssignmentOperator op,
-                            const source::ExprPtr& value, const ThreadSet& active);
-  [[nodiscard]] LockstepValue value(const source::ExprPtr& expr, std::size_t thread,
+  [[nodiscard]] bool run(const Block& block, const ThreadSet& active);
+  [[nodiscard]] bool run(const Stmt& stmt, const ThreadSet& active);
+  [[nodiscard]] bool run_loop(const ForLoop& loop, const ThreadSet& active);
+  [[nodiscard]] bool assign(const Expr& target, AssignmentOperator op, const ExprPtr& value,
+                            const ThreadSet& active);
+  [[nodiscard]] LockstepValue value(const ExprPtr& expr, std::size_t thread,
                                     const ThreadSet& active) const;
   [[nodiscard]] LockstepValue value_of_name(const std::string& name, std::size_t thread,
                                             const ThreadSet& active) const;
-  [[nodiscard]] LockstepValue value_of_element(const source::Expr& element, std::size_t thread,
+  [[nodiscard]] LockstepValue value_of_element(const Expr& element, std::size_t thread,
                                                const ThreadSet& active) const;
-  [[nodiscard]] LockstepValue value_of_call(const source::Call& call, std::size_t thread,
+  [[nodiscard]] LockstepValue value_of_call(const Call& call, std::size_t thread,
                                             const ThreadSet& active) const;
-  [[nodiscard]] LockstepValue shuffled(const source::Call& call, std::size_t thread,
+  [[nodiscard]] LockstepValue shuffled(const Call& call, std::size_t thread,
                                        const ThreadSet& active) const;
 
-  const source::Analysis* analysis_;
+  const Analysis* analysis_;
   std::size_t threads_;
   std::map<std::string, std::vector<LockstepValue>> variables_;
   std::map<std::string, std::map<std::int64_t, LockstepValue>> arrays_;

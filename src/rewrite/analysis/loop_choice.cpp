@@ -4,22 +4,11 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::ForLoop;
-using source::is;
-using source::Jump;
-using source::Return;
-using source::Stmt;
-using source::StmtPtr;
-using source::WhileLoop;
-
 bool holds_loop(const Block& block) {
   bool found = false;
-  source::walk(block, [&](const Stmt& stmt) {
+  walk(block, [&](const Stmt& stmt) {
     const auto* loop = as<ForLoop>(stmt);
-    found =
-        found || is<WhileLoop>(stmt) || (loop != nullptr && loop->unroll != source::kUnrollFully);
+    found = found || is<WhileLoop>(stmt) || (loop != nullptr && loop->unroll != kUnrollFully);
   });
   return found;
 }
@@ -28,7 +17,7 @@ std::vector<StmtPtr> innermost_loops(const Block& block) {
   std::vector<StmtPtr> result;
   for (const StmtPtr& stmt : block) {
     const auto* loop = as<ForLoop>(stmt);
-    if (loop != nullptr && loop->unroll != source::kUnrollFully && !holds_loop(loop->body)) {
+    if (loop != nullptr && loop->unroll != kUnrollFully && !holds_loop(loop->body)) {
       result.push_back(stmt);
       continue;
     }
@@ -45,10 +34,10 @@ std::vector<StmtPtr> written_out_loops(const Block& block) {
   for (const StmtPtr& stmt : block) {
     const auto* loop = as<ForLoop>(stmt);
     bool holds_any = false;
-    source::walk(body_of(*stmt), [&](const Stmt& inner) {
+    walk(body_of(*stmt), [&](const Stmt& inner) {
       holds_any = holds_any || is<ForLoop>(inner) || is<WhileLoop>(inner);
     });
-    if (loop != nullptr && loop->unroll == source::kUnrollFully && !holds_any) {
+    if (loop != nullptr && loop->unroll == kUnrollFully && !holds_any) {
       result.push_back(stmt);
       continue;
     }
@@ -60,10 +49,10 @@ std::vector<StmtPtr> written_out_loops(const Block& block) {
   return result;
 }
 
-bool is_uniform(const ForLoop& loop, const source::Analysis& analysis) {
-  const auto counted = source::counted_loop_of(loop);
+bool is_uniform(const ForLoop& loop, const Analysis& analysis) {
+  const auto counted = counted_loop_of(loop);
   if (!counted) return false;
-  for (const source::ExprPtr& bound : {counted->first, counted->limit}) {
+  for (const ExprPtr& bound : {counted->first, counted->limit}) {
     const auto polynomial = analysis.polynomial(bound);
     if (!polynomial) return false;
     for (const std::string& symbol : polynomial->symbols()) {
@@ -71,12 +60,11 @@ bool is_uniform(const ForLoop& loop, const source::Analysis& analysis) {
     }
   }
   bool leaves = false;
-  source::walk(loop.body,
-               [&](const Stmt& stmt) { leaves = leaves || is<Jump>(stmt) || is<Return>(stmt); });
+  walk(loop.body, [&](const Stmt& stmt) { leaves = leaves || is<Jump>(stmt) || is<Return>(stmt); });
   return !leaves;
 }
 
-std::vector<StmtPtr> loops_all_reach(const Block& block, const source::Analysis& analysis) {
+std::vector<StmtPtr> loops_all_reach(const Block& block, const Analysis& analysis) {
   std::vector<StmtPtr> result;
   for (const StmtPtr& stmt : block) {
     const auto* loop = as<ForLoop>(stmt);

@@ -7,15 +7,9 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::ForLoop;
-using source::Stmt;
-using source::VariableReference;
-
 namespace {
 
-class OutsideScan final : public source::Visitor {
+class OutsideScan final : public Visitor {
  public:
   OutsideScan(const Analysis& analysis, const ForLoop& loop, const IterationEffects& effects)
       : analysis_(analysis), loop_(loop), effects_(effects) {}
@@ -25,18 +19,18 @@ class OutsideScan final : public source::Visitor {
  private:
   void visit(const ForLoop& stmt) override {
     if (&stmt == &loop_) {
-      source::walk_own_expressions(stmt, [&](const source::Expr& expr) { note(expr); });
+      walk_own_expressions(stmt, [&](const Expr& expr) { note(expr); });
       return;
     }
     note_loop(stmt);
     Visitor::visit(stmt);
   }
-  void visit(const source::WhileLoop& stmt) override {
+  void visit(const WhileLoop& stmt) override {
     note_loop(stmt);
     Visitor::visit(stmt);
   }
-  void visit(const source::Assignment& stmt) override {
-    const auto* base = source::place_variable(*stmt.target);
+  void visit(const Assignment& stmt) override {
+    const auto* base = place_variable(*stmt.target);
     if (base == nullptr || analysis_.is_global_pointer(base->name) || is_pointer(base->name))
       obstruct(stmt, "what a thread writes besides would be written by several");
     Visitor::visit(stmt);
@@ -44,18 +38,18 @@ class OutsideScan final : public source::Visitor {
   void visit(const source::Evaluation& stmt) override {
     obstruct(stmt, "'" + stmt.call().function + "' would be called by several threads");
   }
-  void visit(const source::Call& expr) override {
-    if (!source::is_pure(expr) && !source::reads_through_argument(expr.function) && !obstacle)
+  void visit(const Call& expr) override {
+    if (!is_pure(expr) && !reads_through_argument(expr.function) && !obstacle)
       obstacle = "'" + expr.function + "' would be called by several threads";
     Visitor::visit(expr);
   }
-  void visit(const source::Subscript& expr) override {
+  void visit(const Subscript& expr) override {
     note(expr);
     Visitor::visit(expr);
   }
   void visit(const VariableReference& expr) override { note(expr); }
 
-  void note(const source::Expr& expr) {
+  void note(const Expr& expr) {
     const auto* variable = as<VariableReference>(expr);
     if (variable != nullptr && effects_.written.contains(variable->name) && !obstacle)
       obstacle = "'" + variable->name + "' is used outside of the loop as well";
@@ -64,14 +58,13 @@ class OutsideScan final : public source::Visitor {
   // Work that one thread did once would be done for every iteration.
   void note_loop(const Stmt& stmt) {
     bool is_around = false;
-    source::walk(body_of(stmt),
-                 [&](const Stmt& inner) { is_around = is_around || &inner == &loop_; });
+    walk(body_of(stmt), [&](const Stmt& inner) { is_around = is_around || &inner == &loop_; });
     if (!is_around)
       obstruct(stmt, "every thread that takes an iteration would run this loop as well");
   }
 
   bool is_pointer(const std::string& name) const {
-    const source::Variable* local = analysis_.local(name);
+    const Variable* local = analysis_.local(name);
     return local != nullptr && local->is_pointer;
   }
 
@@ -87,7 +80,7 @@ class OutsideScan final : public source::Visitor {
 
 }  // namespace
 
-std::optional<std::string> obstacle_around(const ForLoop& loop, const source::Kernel& kernel,
+std::optional<std::string> obstacle_around(const ForLoop& loop, const Kernel& kernel,
                                            const Analysis& analysis,
                                            const IterationEffects& effects) {
   OutsideScan outside(analysis, loop, effects);

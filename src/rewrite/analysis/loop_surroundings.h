@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rewrite/analysis/independent_iterations.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <optional>
@@ -13,9 +14,8 @@ namespace regraph::rewrite {
 // Why what stands around the loop, beside it, in front of it and behind it cannot be done by every
 // thread that takes an iteration; nothing where it is but values that each can work out. `effects`
 // are the loop's. The kernel has no early returns.
-[[nodiscard]] std::optional<std::string> obstacle_around(const source::ForLoop& loop,
-                                                         const source::Kernel& kernel,
-                                                         const source::Analysis& analysis,
+[[nodiscard]] std::optional<std::string> obstacle_around(const ForLoop& loop, const Kernel& kernel,
+                                                         const Analysis& analysis,
                                                          const IterationEffects& effects);
 
 }  // namespace regraph::rewrite

@@ -11,26 +11,18 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Block;
-using source::Declaration;
-using source::ExprPtr;
-using source::StmtPtr;
-using source::Subscript;
-
 namespace {
 
 using BodyNames = std::map<std::string, std::string>;
 
-class BodyRenamer final : public source::Mutator {
+class BodyRenamer final : public Mutator {
  public:
   explicit BodyRenamer(const BodyNames& renaming) : renaming_(renaming) {}
 
  private:
   using Mutator::mutate;
 
-  ExprPtr mutate(const ExprPtr& expr, const source::VariableReference& variable) override {
+  ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {
     const auto found = renaming_.find(variable.name);
     return found == renaming_.end() ? expr : source::variable(found->second, expr->type);
   }
@@ -70,7 +62,7 @@ class ValueSlicer {
       const Block alone = {*at};
       if (!gives(alone, wanted)) continue;
       const Block plain = opened(alone);
-      source::walk(plain, [&](const source::Stmt& stmt) {
+      walk(plain, [&](const Stmt& stmt) {
         want(target_of(stmt), wanted);
         want(value_of(stmt), wanted);
       });
@@ -84,26 +76,26 @@ class ValueSlicer {
 
  private:
   bool stands_for_value(const Declaration& declaration) const {
-    const source::Variable& variable = declaration.variable;
+    const Variable& variable = declaration.variable;
     return declaration.value && variable.extents.empty() && variable.scalar &&
            declaration.value->type == variable.scalar &&
            analysis_.is_single_definition(variable.name);
   }
 
   ExprPtr opened(const ExprPtr& expr) const {
-    return source::rewrite_expr(expr, [&](const ExprPtr& node) { return value_for(node); });
+    return rewrite_expr(expr, [&](const ExprPtr& node) { return value_for(node); });
   }
   Block opened(const Block& block) const {
-    return source::rewrite_expressions(block, [&](const ExprPtr& node) { return value_for(node); });
+    return rewrite_expressions(block, [&](const ExprPtr& node) { return value_for(node); });
   }
   std::optional<ExprPtr> value_for(const ExprPtr& node) const {
-    const auto* variable = as<source::VariableReference>(node);
+    const auto* variable = as<VariableReference>(node);
     const auto found = variable != nullptr ? values_.find(variable->name) : values_.end();
     return found == values_.end() ? std::nullopt : std::optional(opened(found->second));
   }
 
   void want(const ExprPtr& expr, std::set<std::string>& wanted) const {
-    for (const std::string& name : source::variables_of(expr)) {
+    for (const std::string& name : variables_of(expr)) {
       if (declared_.contains(name)) wanted.insert(name);
     }
   }
@@ -111,11 +103,11 @@ class ValueSlicer {
   // Whether the statement gives one of the names a value.
   static bool gives(const Block& block, const std::set<std::string>& names) {
     bool found = false;
-    source::walk(block, [&](const source::Stmt& stmt) {
+    walk(block, [&](const Stmt& stmt) {
       if (const auto* declaration = as<Declaration>(stmt))
         found = found || names.contains(declaration->variable.name);
       const ExprPtr& target = target_of(stmt);
-      const auto* base = target ? source::base_variable(*target) : nullptr;
+      const auto* base = target ? base_variable(*target) : nullptr;
       found = found || (base != nullptr && names.contains(base->name));
     });
     return found;
@@ -123,19 +115,19 @@ class ValueSlicer {
 
   static void number(LoopValue& result, const std::string& counter) {
     BodyNames renaming = {{counter, "#counter"}};
-    source::walk(result.statements, [&](const source::Stmt& stmt) {
+    walk(result.statements, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration == nullptr) return;
       const std::string name = "#" + std::to_string(renaming.size());
       renaming.emplace(declaration->variable.name, name);
     });
-    const auto note = [&](const source::Expr& expr) {
-      const auto* variable = as<source::VariableReference>(expr);
+    const auto note = [&](const Expr& expr) {
+      const auto* variable = as<VariableReference>(expr);
       if (variable != nullptr && !renaming.contains(variable->name))
         result.reads.insert(variable->name);
     };
-    source::walk(result.value, note);
-    source::walk_expressions(result.statements, note);
+    walk(result.value, note);
+    walk_expressions(result.statements, note);
     BodyRenamer renamer(renaming);
     result.statements = renamer.run(result.statements);
     result.value = renamer.run(result.value);
@@ -168,11 +160,11 @@ bool is_same_value(const ExprPtr& a, const ExprPtr& b, const Analysis& analysis)
   // Alike but for what stands below.
   std::vector<ExprPtr> left;
   std::vector<ExprPtr> right;
-  source::for_each_operand(*a, [&](const ExprPtr& operand) { left.push_back(operand); });
-  source::for_each_operand(*b, [&](const ExprPtr& operand) { right.push_back(operand); });
+  for_each_operand(*a, [&](const ExprPtr& operand) { left.push_back(operand); });
+  for_each_operand(*b, [&](const ExprPtr& operand) { right.push_back(operand); });
   if (left.empty() || left.size() != right.size()) return false;
   std::size_t next = 0;
-  const ExprPtr with_left = source::rewrite_expr(b, [&](const ExprPtr& node) {
+  const ExprPtr with_left = rewrite_expr(b, [&](const ExprPtr& node) {
     const bool is_operand = next < right.size() && node == right[next];
     return is_operand ? std::optional(left[next++]) : std::nullopt;
   });

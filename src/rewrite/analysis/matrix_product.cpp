@@ -1,12 +1,12 @@
 #include "rewrite/analysis/matrix_product.h"
 
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
+#include "affine/constraints.h"
+#include "affine/guarded_access.h"
 #include "rewrite/analysis/grid_guard.h"
-#include "rewrite/analysis/guarded_access.h"
 #include "rewrite/analysis/product_coordinates.h"
 #include "rewrite/analysis/product_loop.h"
 #include "rewrite/analysis/vector_copy.h"
-#include "rewrite/forms/inequalities.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -16,13 +16,6 @@
 #include <utility>
 
 namespace regraph::rewrite {
-
-using source::as;
-using source::BinaryOperator;
-using source::ExprPtr;
-using source::is;
-using source::Polynomial;
-using source::Subscript;
 
 namespace {
 
@@ -34,7 +27,7 @@ class ProductFinder {
   ProductFinder(const KernelForm& form, const KernelAnalysis& kernel, const Launch& launch)
       : form_(form), kernel_(kernel), launch_(launch) {
     for (std::size_t axis = 0; axis < 3; ++axis)
-      coordinates_[axis] = source::fresh_name(form.kernel, std::string("at_") + kAxes[axis]);
+      coordinates_[axis] = fresh_name(form.kernel, std::string("at_") + kAxes[axis]);
   }
 
   Result<MatrixProduct> find() {
@@ -82,7 +75,7 @@ class ProductFinder {
   // The axes with the threads of one product.
   Status find_axes() {
     for (std::size_t i = 0; i < 2; ++i) {
-      const std::string& array = source::base_variable(*values_[i])->name;
+      const std::string& array = base_variable(*values_[i])->name;
       const auto index = placed(source::to<Subscript>(*values_[i]).index);
       if (!index)
         return refuse("the index of '" + array +
@@ -105,7 +98,7 @@ class ProductFinder {
     for (std::size_t i = 0; i < 2; ++i) {
       ProductFactor& factor = product_.factors[i];
       const auto& access = source::to<Subscript>(*values_[i]);
-      factor.array = source::base_variable(access)->name;
+      factor.array = base_variable(access)->name;
       factor.is_wide = access.index->type && size_in_bytes(*access.index->type) == 8;
       factor.axis.coordinate = coordinates_[static_cast<std::size_t>(factor.axis.axis)];
       factor.index = *placed(access.index);
@@ -132,7 +125,7 @@ class ProductFinder {
     if (!obstacle) return {};
     const ExprPtr blocks = grid_extent(launch_, axis, form_.kernel);
     if (!blocks) return refuse("threads past the end of the grid could not be told: " + *obstacle);
-    factor.axis.limit = source::multiply(blocks, source::integer(extent(launch_.block, axis)));
+    factor.axis.limit = multiply(blocks, integer(extent(launch_.block, axis)));
     return {};
   }
 
@@ -162,8 +155,8 @@ class ProductFinder {
   // Conditions on one coordinate say which elements the original loads; those on the other one hold
   // for some thread, whose loads are the original's as well.
   Status place_guard(const ExprPtr& guard, ProductFactor& factor) {
-    const auto* comparison = as<source::Binary>(guard);
-    if (comparison == nullptr || !source::is_comparison(comparison->op) ||
+    const auto* comparison = as<Binary>(guard);
+    if (comparison == nullptr || !is_comparison(comparison->op) ||
         comparison->op == BinaryOperator::not_equal) {
       return refuse("a guard of the product is no comparison");
     }
@@ -191,7 +184,7 @@ class ProductFinder {
     Status status;
     int loads = 0;
     for_each_guarded_access(body_of(*product_.loop), [&](const GuardedAccess& access) {
-      const auto* base = source::base_variable(*access.access);
+      const auto* base = base_variable(*access.access);
       if (base == nullptr || !form_.analysis.is_global_pointer(base->name)) return;
       ++loads;
       for (std::size_t i = 0; i < 2; ++i) {
@@ -212,9 +205,9 @@ class ProductFinder {
   }
 
   bool names_counter(const ExprPtr& guard) const {
-    const std::set<std::string> used = source::variables_of(guard);
+    const std::set<std::string> used = variables_of(guard);
     if (used.contains(product_.counted.name)) return true;
-    const std::set<std::string> inside = source::declared_names(body_of(*product_.loop));
+    const std::set<std::string> inside = declared_names(body_of(*product_.loop));
     return std::any_of(used.begin(), used.end(),
                        [&](const std::string& name) { return inside.contains(name); });
   }

@@ -5,9 +5,10 @@
 // i and j are where the thread stands in the grid along two axes. Used by tensor_core.
 #pragma once
 
+#include "affine/tile_guard.h"
 #include "base/result.h"
 #include "rewrite/analysis/kernel_analysis.h"
-#include "rewrite/analysis/tile_guard.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <array>
@@ -22,13 +23,13 @@ namespace regraph::rewrite {
 struct ProductAxis {
   int axis = 0;            // 0 to 2
   std::string coordinate;  // a new name for where a thread stands along it
-  source::ExprPtr limit;   // threads there are, where no guard says so; null: a guard does
+  ExprPtr limit;           // threads there are, where no guard says so; null: a guard does
 };
 
 // A factor: what is loaded, over the coordinate of its axis and the name of the loop's counter.
 struct ProductFactor {
   std::string array;
-  source::Polynomial index;
+  Polynomial index;
   bool is_wide = false;           // the index has 64 bits
   bool along_k = false;           // its neighbours in memory differ in k; else in the coordinate
   std::vector<TileGuard> guards;  // under which the original loads it; none asks for k
@@ -39,13 +40,13 @@ struct ProductFactor {
 };
 
 struct MatrixProduct {
-  const source::Stmt* loop = nullptr;
-  source::CountedLoop counted;
-  source::Polynomial first;  // iterations, the same for all threads
-  source::Polynomial limit;
-  bool is_wide = false;                 // the counter has 64 bits
-  std::string sum;                      // what products are added to
-  std::vector<source::ExprPtr> guards;  // under which they are
+  const Stmt* loop = nullptr;
+  CountedLoop counted;
+  Polynomial first;  // iterations, the same for all threads
+  Polynomial limit;
+  bool is_wide = false;         // the counter has 64 bits
+  std::string sum;              // what products are added to
+  std::vector<ExprPtr> guards;  // under which they are
   std::array<ProductFactor, 2> factors;
 };
 

@@ -4,13 +4,13 @@
 
 namespace regraph::rewrite {
 
-bool is_mentioned(const source::ExprPtr& expr, const std::string& name) {
-  return expr && source::variables_of(expr).contains(name);
+bool is_mentioned(const ExprPtr& expr, const std::string& name) {
+  return expr && variables_of(expr).contains(name);
 }
 
-bool is_mentioned(const source::Block& block, const std::string& name) {
+bool is_mentioned(const Block& block, const std::string& name) {
   bool found = false;
-  source::walk(block, [&](const source::Stmt& stmt) {
+  walk(block, [&](const Stmt& stmt) {
     found = found || is_mentioned(target_of(stmt), name) || is_mentioned(value_of(stmt), name);
   });
   return found;

@@ -8,10 +8,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::ExprPtr;
-using source::Polynomial;
-
 namespace {
 
 // Starts the names of what is no polynomial.
@@ -23,20 +19,19 @@ bool is_index_type(const std::optional<ScalarType>& scalar) {
 }
 
 // Whether bits may be lost, which polynomials do not see.
-bool is_narrowing(const source::Expr& expr) {
-  return source::is<source::Cast>(expr) && expr.type && size_in_bytes(*expr.type) < sizeof(int);
+bool is_narrowing(const Expr& expr) {
+  return is<Cast>(expr) && expr.type && size_in_bytes(*expr.type) < sizeof(int);
 }
 
 // Integers that a polynomial does not follow.
-bool is_beyond_polynomials(const source::Expr& expr) {
+bool is_beyond_polynomials(const Expr& expr) {
   if (is_narrowing(expr)) return true;
   if (!is_index_type(expr.type)) return false;
-  if (const auto* binary = as<source::Binary>(expr)) {
-    using source::BinaryOperator;
+  if (const auto* binary = as<Binary>(expr)) {
     return binary->op != BinaryOperator::add && binary->op != BinaryOperator::subtract &&
            binary->op != BinaryOperator::multiply && binary->op != BinaryOperator::shift_left;
   }
-  return source::is<source::Conditional>(expr) || source::is<source::Call>(expr);
+  return is<Conditional>(expr) || is<Call>(expr);
 }
 
 bool needs_division(std::int64_t factor, int width) {
@@ -45,8 +40,8 @@ bool needs_division(std::int64_t factor, int width) {
 
 }  // namespace
 
-std::optional<NeighbourPlace> NeighbourPlaces::place_of(const source::Subscript& access) {
-  const auto* base = as<source::VariableReference>(access.base);
+std::optional<NeighbourPlace> NeighbourPlaces::place_of(const Subscript& access) {
+  const auto* base = as<VariableReference>(access.base);
   if (base == nullptr || !analysis_.is_global_pointer(base->name)) return std::nullopt;
   const auto index = polynomial(access.index);
   if (!index) return std::nullopt;
@@ -58,8 +53,8 @@ std::optional<NeighbourPlace> NeighbourPlaces::place_of(const source::Subscript&
 }
 
 std::optional<Polynomial> NeighbourPlaces::polynomial(const ExprPtr& expr) {
-  return source::to_polynomial(with_symbols(expr),
-                               [this](const std::string& name) { return meaning(name); });
+  return to_polynomial(with_symbols(expr),
+                       [this](const std::string& name) { return meaning(name); });
 }
 
 std::optional<Polynomial> NeighbourPlaces::meaning(const std::string& name) {
@@ -80,16 +75,16 @@ std::optional<Polynomial> NeighbourPlaces::meaning(const std::string& name) {
 // Names what is no polynomial by its own text, with names written out, so that equal text is one
 // symbol.
 ExprPtr NeighbourPlaces::with_symbols(const ExprPtr& expr) {
-  return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+  return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
     if (!is_beyond_polynomials(*node)) return std::nullopt;
     const auto spelt = spelt_out(node);
     if (!spelt) return source::variable(kUnknown, node->type);
-    const std::string symbol = kSymbolMark + source::print(*spelt);
+    const std::string symbol = kSymbolMark + print(*spelt);
     bool is_size = true;
-    source::walk(*spelt, [&](const source::Expr& part) {
-      const auto* variable = as<source::VariableReference>(part);
+    walk(*spelt, [&](const Expr& part) {
+      const auto* variable = as<VariableReference>(part);
       const bool is_local = variable != nullptr && kernel_.parameter(variable->name) == nullptr;
-      is_size = is_size && !is_local && !source::is<source::Builtin>(part);
+      is_size = is_size && !is_local && !is<Builtin>(part);
     });
     if (is_size) sizes_.emplace(symbol, *spelt);
     return source::variable(symbol, node->type);
@@ -99,15 +94,13 @@ ExprPtr NeighbourPlaces::with_symbols(const ExprPtr& expr) {
 // Nothing where the value may change from one use to the next.
 std::optional<ExprPtr> NeighbourPlaces::spelt_out(const ExprPtr& expr) const {
   bool is_steady = !analysis_.reads_memory(expr);
-  source::walk(expr, [&](const source::Expr& part) {
-    is_steady = is_steady && !source::is<source::Subscript>(part);
-  });
+  walk(expr, [&](const Expr& part) { is_steady = is_steady && !is<Subscript>(part); });
   if (!is_steady) return std::nullopt;
-  ExprPtr result = source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-    const auto* variable = as<source::VariableReference>(node);
+  ExprPtr result = rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    const auto* variable = as<VariableReference>(node);
     if (variable == nullptr) return std::nullopt;
     const ExprPtr definition = analysis_.definition(variable->name);
-    const source::Variable* local = analysis_.local(variable->name);
+    const Variable* local = analysis_.local(variable->name);
     // A name whose type is not its value's may hold another number.
     if (definition && local != nullptr && local->scalar == definition->type) {
       if (const auto spelt = spelt_out(definition)) return *spelt;
@@ -137,7 +130,7 @@ bool NeighbourPlaces::can_divide(const Polynomial& rest, int width) const {
 // Few conditions: the size that is a factor of most terms comes first.
 std::vector<ExprPtr> NeighbourPlaces::conditions(const std::vector<Polynomial>& all,
                                                  int width) const {
-  std::set<source::Monomial> open;
+  std::set<Monomial> open;
   for (const Polynomial& one : all) {
     for (const auto& [monomial, factor] : one.terms()) {
       if (needs_division(factor, width)) open.insert(monomial);
@@ -146,7 +139,7 @@ std::vector<ExprPtr> NeighbourPlaces::conditions(const std::vector<Polynomial>& 
   std::vector<ExprPtr> result;
   while (!open.empty()) {
     std::map<std::string, int> terms;
-    for (const source::Monomial& monomial : open) {
+    for (const Monomial& monomial : open) {
       for (const std::string& symbol : std::set<std::string>(monomial.begin(), monomial.end()))
         if (size_of(symbol)) ++terms[symbol];
     }
@@ -155,9 +148,8 @@ std::vector<ExprPtr> NeighbourPlaces::conditions(const std::vector<Polynomial>& 
         std::max_element(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
           return a.second < b.second;
         })->first;
-    result.push_back(source::equals(source::remainder(size_of(best), source::integer(width)),
-                                    source::integer(0)));
-    std::erase_if(open, [&](const source::Monomial& monomial) {
+    result.push_back(equals(remainder(size_of(best), integer(width)), integer(0)));
+    std::erase_if(open, [&](const Monomial& monomial) {
       return std::find(monomial.begin(), monomial.end(), best) != monomial.end();
     });
   }

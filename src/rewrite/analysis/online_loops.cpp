@@ -1,45 +1,270 @@
 #include "rewrite/analysis/online_loops.h"
 
-#include "rewrite/analysis/loop_starts.h"
+#include "base/result.h"
+#include "rewrite/analysis/guarded_liveness.h"
 #include "rewrite/analysis/loop_value.h"
-#include "rewrite/analysis/maximum_loop.h"
 #include "rewrite/analysis/mentions.h"
-#include "rewrite/analysis/online_order.h"
+#include "rewrite/analysis/reduction.h"
+#include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/analysis/weighted_sums.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
+#include "source/analysis.h"
 #include "source/build.h"
+#include "source/counted_loop.h"
 #include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Call;
-using source::CountedLoop;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::is_named;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-using source::to;
-
 namespace {
+
+// What stands between two loops over the same values, and in the second, must leave the values
+// alone.
+
+// Behind the last statement that gives the value.
+std::size_t weighted_position(const LoopValue& weighted, const Block& body) {
+  std::size_t found = 0;
+  std::size_t left = weighted.statements.size();
+  for (std::size_t at = 0; at < body.size() && left > 0; ++at) {
+    bool gives = false;
+    walk(Block{body[at]}, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      const ExprPtr& target = target_of(stmt);
+      const auto* base = target ? base_variable(*target) : nullptr;
+      gives = gives ||
+              (declaration != nullptr && weighted.needs.contains(declaration->variable.name)) ||
+              (base != nullptr && weighted.needs.contains(base->name));
+    });
+    if (!gives) continue;
+    --left;
+    found = at + 1;
+  }
+  return found;
+}
+
+// Memory, or a name that is read.
+std::optional<std::string> changed_by(const Assignment& assignment,
+                                      const std::set<std::string>& read, const Analysis& analysis) {
+  const auto* base = base_variable(*assignment.target);
+  if (base == nullptr) return "something that is no variable or array element is changed";
+  if (!is_register(base->name, analysis))
+    return "'" + base->name + "' is written before the values are known to be over";
+  if (read.contains(base->name)) return "'" + base->name + "' changes after it was compared";
+  return std::nullopt;
+}
+
+// The loops are statements `first` and `second` of the block; `value` is what the first compares,
+// `weighted` the same in the second. Error: refused, with what changes them, or what the loops
+// could not be moved across.
+Status require_unchanged(const Block& block, std::size_t first, std::size_t second,
+                         const LoopValue& value, const LoopValue& weighted,
+                         const Analysis& analysis) {
+  std::set<std::string> read = value.reads;
+  const auto counted = counted_loop_of(*block[first]);
+  for (const ExprPtr& bound : {counted->first, counted->limit}) {
+    for (const std::string& name : variables_of(bound))
+      read.insert(name);
+  }
+  const Block between(block.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+                      block.begin() + static_cast<std::ptrdiff_t>(second));
+  const Block& body = body_of(*block[second]);
+  std::optional<std::string> obstacle;
+  const auto ask = [&](const Stmt& stmt) {
+    if (obstacle) return;
+    switch (stmt.kind()) {
+      case StmtKind::declaration:
+      case StmtKind::branch:
+      case StmtKind::for_loop:
+      case StmtKind::scope:
+        return;
+      case StmtKind::assignment:
+        obstacle = changed_by(to<Assignment>(stmt), read, analysis);
+        return;
+      default:
+        obstacle =
+            "a barrier, a jump, a while loop or a call for its effect stands between the "
+            "loops";
+    }
+  };
+  walk(between, ask);
+  walk(body, ask);
+  if (obstacle) return refuse(*obstacle);
+  // Values that weights need must not change once the maximum has seen them.
+  const Block after(body.begin() + static_cast<std::ptrdiff_t>(
+                                       std::min(weighted_position(weighted, body), body.size())),
+                    body.end());
+  bool changes = false;
+  walk(after, [&](const Stmt& stmt) {
+    const ExprPtr& target = target_of(stmt);
+    const auto* base = target ? base_variable(*target) : nullptr;
+    changes = changes || (base != nullptr && weighted.needs.contains(base->name));
+  });
+  if (changes) return refuse("what it weights is changed in the same iteration");
+  return {};
+}
+
+// Whether memory is written in front of statement `end` of the block.
+bool writes_memory(const Block& block, std::size_t end, const Analysis& analysis) {
+  bool found = false;
+  walk(Block(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(end)),
+       [&](const Stmt& stmt) {
+         if (is<source::Evaluation>(stmt) || is<OpaqueStatement>(stmt)) found = true;
+         const ExprPtr& target = target_of(stmt);
+         if (!target) return;
+         const auto* base = base_variable(*target);
+         found = found || base == nullptr || !is_register(base->name, analysis);
+       });
+  return found;
+}
+
+// Loops that find the largest of some values.
+
+// What the loop that finds the largest value does.
+struct MaximumLoop {
+  StmtPtr loop;
+  CountedLoop counted;
+  Reduction maximum;
+  std::size_t update = 0;  // which statement of the body
+  ExprPtr value;
+};
+
+bool is_maximum(const Reduction& reduction) {
+  if (reduction.kind == Reduction::Kind::comparison)
+    return reduction.relation == BinaryOperator::greater;
+  return reduction.kind == Reduction::Kind::function &&
+         (reduction.function == "fmaxf" || reduction.function == "fmax" ||
+          reduction.function == "max");
+}
+
+// m = fmaxf(m, value), m = value > m ? value : m, if (value > m) m = value; null for others.
+ExprPtr updating_value(const StmtPtr& stmt, const std::string& name) {
+  if (const auto* branch = as<Branch>(stmt))
+    return branch->body.size() == 1 ? value_of(*branch->body.front()) : nullptr;
+  const auto* assignment = as<Assignment>(stmt);
+  if (assignment == nullptr) return nullptr;
+  if (const auto* call = as<Call>(assignment->value))
+    return is_named(call->arguments[0], name) ? call->arguments[1] : call->arguments[0];
+  const auto* choice = as<Conditional>(assignment->value);
+  if (choice == nullptr) return nullptr;
+  return is_named(choice->then, name) ? choice->otherwise : choice->then;
+}
+
+// The loop that the statement is; nothing where it counts otherwise than up to a limit, or does
+// more than to update one floating-point maximum in one place.
+std::optional<MaximumLoop> maximum_loop_of(const StmtPtr& stmt, const Analysis& analysis) {
+  const auto* loop = as<ForLoop>(stmt);
+  const auto counted = counted_loop_of(*stmt);
+  if (loop == nullptr || !counted) return std::nullopt;
+  const auto effects = effects_of(*loop, analysis);
+  if (!effects || effects->reductions.size() != 1 || !effects->selections.empty() ||
+      !effects->stored.empty()) {
+    return std::nullopt;
+  }
+  MaximumLoop result{stmt, *counted, effects->reductions.front(), 0, nullptr};
+  if (!is_floating(result.maximum.scalar) || !is_maximum(result.maximum)) return std::nullopt;
+  std::size_t updates = 0;
+  for (std::size_t at = 0; at < loop->body.size(); ++at) {
+    if (!is_mentioned(Block{loop->body[at]}, result.maximum.variable)) continue;
+    result.update = at;
+    result.value = updating_value(loop->body[at], result.maximum.variable);
+    ++updates;
+  }
+  return updates == 1 && result.value ? std::optional(result) : std::nullopt;
+}
+
+// What variables hold when a loop begins.
+
+bool is_all_zero(const ExprPtr& expr) {
+  if (is_number(expr, 0)) return true;
+  const auto* literal = as<FloatingLiteral>(expr);
+  if (literal != nullptr) return literal->spelling.find_first_not_of("0.fF") == std::string::npos;
+  const auto* list = as<InitializerList>(expr);
+  return list != nullptr && std::all_of(list->values.begin(), list->values.end(), is_all_zero);
+}
+
+bool is_set_by(const StmtPtr& stmt, const std::string& name) {
+  bool found = false;
+  walk(Block{stmt}, [&](const Stmt& inner) {
+    const ExprPtr& target = target_of(inner);
+    const auto* base = target ? base_variable(*target) : nullptr;
+    found = found || (base != nullptr && base->name == name);
+  });
+  return found;
+}
+
+// x = 0, or loops that do so with all elements of an array.
+bool clears(const StmtPtr& stmt, const Variable& variable, std::size_t axis) {
+  if (axis == variable.extents.size()) {
+    const auto* assignment = as<Assignment>(stmt);
+    return assignment != nullptr && assignment->op == AssignmentOperator::assign &&
+           is_all_zero(assignment->value) && indices_of(*assignment->target).size() == axis;
+  }
+  const auto counted = counted_loop_of(*stmt);
+  if (!counted || !counted->starts_at_zero() || counted->stride != 1 ||
+      counted->trip_count() != variable.extents[axis] || body_of(*stmt).size() != 1) {
+    return false;
+  }
+  // The counter of this loop is that axis's index.
+  bool is_index = true;
+  walk(body_of(*stmt), [&](const Stmt& inner) {
+    if (const ExprPtr& target = target_of(inner); target && !is<ForLoop>(inner)) {
+      const auto* base = base_variable(*target);
+      if (base == nullptr || base->name != variable.name) return;
+      const auto indices = indices_of(*target);
+      is_index = is_index && axis < indices.size() && is_named(indices[axis], counted->name);
+    }
+  });
+  return is_index && clears(body_of(*stmt).front(), variable, axis + 1);
+}
+
+// Whether the expression is a number, and no infinite one.
+bool is_finite_number(const ExprPtr& expr) {
+  if (const auto* minus = as_unary(expr, UnaryOperator::minus))
+    return is_finite_number(minus->operand);
+  if (is<IntegerLiteral>(expr)) return true;
+  const auto* literal = as<FloatingLiteral>(expr);
+  return literal != nullptr && std::isfinite(std::strtof(literal->spelling.c_str(), nullptr)) &&
+         literal->spelling.find_first_of("0123456789") == 0;
+}
+
+// The value that the last statement in front of position `before` gives the variable; null where
+// that is not known.
+ExprPtr start_of(const Block& block, std::size_t before, const std::string& name) {
+  for (std::size_t at = before; at-- > 0;) {
+    const auto* declaration = as<Declaration>(block[at]);
+    if (declaration != nullptr && declaration->variable.name == name) return declaration->value;
+    const auto* assignment = as<Assignment>(block[at]);
+    if (assignment != nullptr && is_named(assignment->target, name))
+      return assignment->op == AssignmentOperator::assign ? assignment->value : nullptr;
+    if (is_set_by(block[at], name)) return nullptr;
+  }
+  return nullptr;
+}
+
+// Whether the variable, or every element of an array, is zero there.
+bool starts_from_zero(const Block& block, std::size_t before, const Variable& variable) {
+  for (std::size_t at = before; at-- > 0;) {
+    const auto* declaration = as<Declaration>(block[at]);
+    if (declaration != nullptr && declaration->variable.name == variable.name)
+      return declaration->value && is_all_zero(declaration->value);
+    if (is_set_by(block[at], variable.name)) return clears(block[at], variable, 0);
+  }
+  return false;
+}
 
 // Functions with f(a + b) = f(a) * f(b).
 constexpr std::array<std::string_view, 7> kExponentials = {"expf", "exp",    "__expf",  "exp2f",
@@ -87,7 +312,7 @@ class PairFinder {
     result.maximum_loop = block[first];
     result.sum_loop = block[second];
     result.maximum = maximum.maximum;
-    const auto counted = source::counted_loop_of(*block[second]);
+    const auto counted = counted_loop_of(*block[second]);
     if (!counted) return refuse("it does not count up to a limit");
     result.body = with_differences(body_of(*block[second]), name);
     if (Status status = find_weights(result); !status) return status.error();
@@ -108,7 +333,7 @@ class PairFinder {
     if (Status status = require_unchanged(block, first, second, compared, weighted, analysis_);
         !status)
       return status.error();
-    for (const source::Variable& accumulator : result.accumulators) {
+    for (const Variable& accumulator : result.accumulators) {
       if (!starts_from_zero(block, second, accumulator))
         return refuse("'" + accumulator.name + "' does not start from zero");
     }
@@ -124,17 +349,17 @@ class PairFinder {
                     "' may be minus infinity, as it does not start from a finite number");
     }
     const auto trips = counted->trip_count();
-    if (!trips || *trips < 1) result.runs = source::less(counted->first, counted->limit);
+    if (!trips || *trips < 1) result.runs = less(counted->first, counted->limit);
     return result;
   }
 
   // Names for differences from the maximum written out: `float d = x - m; s += expf(d);`
   Block with_differences(const Block& body, const std::string& name) const {
     std::map<std::string, ExprPtr> differences;
-    source::walk(body, [&](const Stmt& stmt) {
+    walk(body, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
       const auto* difference = declaration != nullptr
-                                   ? source::as_binary(declaration->value, BinaryOperator::subtract)
+                                   ? as_binary(declaration->value, BinaryOperator::subtract)
                                    : nullptr;
       if (difference != nullptr && is_named(difference->right, name) &&
           declaration->value->type == declaration->variable.scalar &&
@@ -143,15 +368,13 @@ class PairFinder {
       }
     });
     if (differences.empty()) return body;
-    const Block kept =
-        source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-          const auto* declaration = as<Declaration>(stmt);
-          const bool drops =
-              declaration != nullptr && differences.contains(declaration->variable.name);
-          return drops ? std::optional(Block{}) : std::nullopt;
-        });
-    return source::rewrite_expressions(kept, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-      const auto* variable = as<source::VariableReference>(node);
+    const Block kept = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto* declaration = as<Declaration>(stmt);
+      const bool drops = declaration != nullptr && differences.contains(declaration->variable.name);
+      return drops ? std::optional(Block{}) : std::nullopt;
+    });
+    return rewrite_expressions(kept, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      const auto* variable = as<VariableReference>(node);
       const auto found = variable != nullptr ? differences.find(variable->name) : differences.end();
       return found == differences.end() ? std::nullopt : std::optional(found->second);
     });
@@ -161,13 +384,13 @@ class PairFinder {
   static Status find_weights(OnlineLoops& loops) {
     const std::string& name = loops.maximum.variable;
     std::size_t places = 0;
-    source::walk_expressions(loops.body, [&](const Expr& node) {
+    walk_expressions(loops.body, [&](const Expr& node) {
       if (is_named(node, name)) ++places;
     });
     std::size_t in_weights = 0;
     bool is_one = true;
     for (std::size_t at = 0; at < loops.body.size(); ++at) {
-      (void)source::rewrite_expressions(
+      (void)rewrite_expressions(
           {loops.body[at]}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
             if (!is_weight(expr, name)) return std::nullopt;
             const auto& call = to<Call>(expr);
@@ -198,11 +421,10 @@ class PairFinder {
     if (compared.stride != counted.stride || !is_same_bound(compared.limit, counted.limit))
       return refuse(differ);
     if (is_same_bound(compared.first, counted.first)) return {};
-    const ExprPtr next = source::add(counted.first, source::integer(counted.stride));
+    const ExprPtr next = add(counted.first, integer(counted.stride));
     if (!start || !value.statements.empty() || !is_same_bound(compared.first, next))
       return refuse(differ);
-    const ExprPtr at_first =
-        source::rewrite_expr(value.value, source::replace_variable("#counter", counted.first));
+    const ExprPtr at_first = rewrite_expr(value.value, replace_variable("#counter", counted.first));
     // Memory must be as it was when the maximum was given its first value.
     const bool is_fixed = !writes_memory(block, second, analysis_);
     if (!is_fixed || !is_same_value(start, at_first, analysis_)) return refuse(differ);
@@ -230,7 +452,7 @@ bool is_weight(const ExprPtr& expr, const std::string& maximum) {
           kExponentials.end()) {
     return false;
   }
-  const auto* difference = source::as_binary(call->arguments[0], BinaryOperator::subtract);
+  const auto* difference = as_binary(call->arguments[0], BinaryOperator::subtract);
   return difference != nullptr && is_named(difference->right, maximum) &&
          !is_mentioned(difference->left, maximum);
 }

@@ -14,21 +14,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::BinaryOperator;
-using source::Block;
-using source::Call;
-using source::Declaration;
-using source::ExprPtr;
-using source::is_named;
-using source::Stmt;
-using source::StmtPtr;
-using source::to;
-using source::VariableReference;
-
 namespace {
 
 // if (value > maximum) { scale = f(maximum - value); sum *= scale; ... }
@@ -57,20 +42,20 @@ class UpdateFinder {
     result_.rest = without_updates(block);
     if (error_) return *error_;
     if (result_.maximum.empty()) return std::move(result_);
-    for (const source::Variable& sum : result_.sums) {
+    for (const Variable& sum : result_.sums) {
       bool is_left = false;
-      source::walk(result_.rest, [&](const Stmt& stmt) {
+      walk(result_.rest, [&](const Stmt& stmt) {
         for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)})
-          is_left = is_left || (expr && source::variables_of(expr).contains(sum.name));
+          is_left = is_left || (expr && variables_of(expr).contains(sum.name));
       });
       if (is_left) return refuse("'" + sum.name + "' is read before the loop is over");
     }
     // Sums are scaled to it where they are: it may not move away from them.
     bool is_loose = false;
-    source::walk(result_.rest, [&](const Stmt& stmt) {
+    walk(result_.rest, [&](const Stmt& stmt) {
       for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)}) {
         is_loose = is_loose || (expr && !updates_.contains(&stmt) &&
-                                source::variables_of(expr).contains(result_.maximum));
+                                variables_of(expr).contains(result_.maximum));
       }
     });
     if (is_loose) return refuse("'" + result_.maximum + "' is used otherwise than to scale sums");
@@ -88,28 +73,26 @@ class UpdateFinder {
         take(block, at + 2, *growth, out);
         return out;
       }
-      out.push_back(source::with_blocks(block[at], without_updates(body_of(*block[at])),
-                                        without_updates(otherwise_of(*block[at]))));
+      out.push_back(with_blocks(block[at], without_updates(body_of(*block[at])),
+                                without_updates(otherwise_of(*block[at]))));
     }
     return out;
   }
 
   std::optional<Growth> growth_of(const StmtPtr& stmt) const {
-    const auto* branch = as<source::Branch>(stmt);
+    const auto* branch = as<Branch>(stmt);
     if (branch == nullptr || !branch->otherwise.empty() || branch->body.empty())
       return std::nullopt;
     Growth growth;
-    const auto comparison =
-        source::operation(BinaryOperator::greater, source::some_variable(growth.value),
-                          source::some_variable(growth.maximum));
-    if (!source::matches(branch->condition, comparison) ||
-        !analysis_.is_single_definition(growth.value)) {
+    const auto comparison = operation(BinaryOperator::greater, some_variable(growth.value),
+                                      some_variable(growth.maximum));
+    if (!matches(branch->condition, comparison) || !analysis_.is_single_definition(growth.value)) {
       return std::nullopt;
     }
     const auto* scale = as<Declaration>(branch->body.front());
     const auto* call = scale != nullptr ? as<Call>(scale->value) : nullptr;
     const bool is_scale = call != nullptr && is_weight(call_less(*call), growth.value) &&
-                          is_named(to<source::Binary>(call->arguments[0]).left, growth.maximum) &&
+                          is_named(to<Binary>(call->arguments[0]).left, growth.maximum) &&
                           analysis_.is_single_definition(scale->variable.name);
     if (!is_scale) return std::nullopt;
     growth.exponential = call->function;
@@ -126,22 +109,22 @@ class UpdateFinder {
 
   // The scalar, or the array of which loops scale every element; empty for anything else.
   std::string scaled_by(const StmtPtr& stmt, const std::string& scale,
-                        std::vector<source::CountedLoop> around) const {
-    if (const auto counted = source::counted_loop_of(*stmt)) {
+                        std::vector<CountedLoop> around) const {
+    if (const auto counted = counted_loop_of(*stmt)) {
       around.push_back(*counted);
       return body_of(*stmt).size() == 1 ? scaled_by(body_of(*stmt).front(), scale, around) : "";
     }
     const auto* assignment = as<Assignment>(stmt);
-    const auto* base = assignment != nullptr ? source::base_variable(*assignment->target) : nullptr;
-    const source::Variable* variable = base != nullptr ? analysis_.local(base->name) : nullptr;
+    const auto* base = assignment != nullptr ? base_variable(*assignment->target) : nullptr;
+    const Variable* variable = base != nullptr ? analysis_.local(base->name) : nullptr;
     if (variable == nullptr || assignment->op != AssignmentOperator::multiply ||
         !is_named(assignment->value, scale)) {
       return "";
     }
-    const std::vector<ExprPtr> indices = source::indices_of(*assignment->target);
+    const std::vector<ExprPtr> indices = indices_of(*assignment->target);
     if (indices.size() != variable->extents.size() || indices.size() != around.size()) return "";
     for (std::size_t axis = 0; axis < indices.size(); ++axis) {
-      const source::CountedLoop& loop = around[axis];
+      const CountedLoop& loop = around[axis];
       if (!is_named(indices[axis], loop.name) || !loop.starts_at_zero() || loop.stride != 1 ||
           loop.trip_count() != variable->extents[axis]) {
         return "";
@@ -164,29 +147,26 @@ class UpdateFinder {
              is_named(call->arguments[0], growth.maximum) &&
              is_named(call->arguments[1], growth.value);
     }
-    const auto* choice = as<source::Conditional>(assignment->value);
+    const auto* choice = as<Conditional>(assignment->value);
     return choice != nullptr && is_named(choice->then, growth.value) &&
            is_named(choice->otherwise, growth.maximum) &&
-           source::matches(choice->condition,
-                           source::operation(BinaryOperator::greater, source::named(growth.value),
-                                             source::named(growth.maximum)));
+           matches(choice->condition,
+                   operation(BinaryOperator::greater, named(growth.value), named(growth.maximum)));
   }
 
   // maximum == -INFINITY ? 0 : maximum
   static bool is_finite_maximum(const Stmt* stmt, const Growth& growth) {
     const auto* declaration = as<Declaration>(stmt);
-    const auto* choice =
-        declaration != nullptr ? as<source::Conditional>(declaration->value) : nullptr;
+    const auto* choice = declaration != nullptr ? as<Conditional>(declaration->value) : nullptr;
     if (choice == nullptr || !is_named(choice->otherwise, growth.maximum)) return false;
     ExprPtr infinity;
-    if (!source::matches(choice->condition,
-                         source::operation(BinaryOperator::equal, source::named(growth.maximum),
-                                           source::any(infinity)))) {
+    if (!matches(choice->condition,
+                 operation(BinaryOperator::equal, named(growth.maximum), any(infinity)))) {
       return false;
     }
-    const auto* minus = source::as_unary(infinity, source::UnaryOperator::minus);
-    const auto* literal = minus != nullptr ? as<source::FloatingLiteral>(minus->operand) : nullptr;
-    const auto* zero = as<source::FloatingLiteral>(choice->then);
+    const auto* minus = as_unary(infinity, UnaryOperator::minus);
+    const auto* literal = minus != nullptr ? as<FloatingLiteral>(minus->operand) : nullptr;
+    const auto* zero = as<FloatingLiteral>(choice->then);
     return literal != nullptr && literal->spelling == "INFINITY" && zero != nullptr &&
            zero->spelling.find_first_not_of("0.fF") == std::string::npos;
   }
@@ -201,14 +181,14 @@ class UpdateFinder {
     const Block behind(block.begin() + static_cast<std::ptrdiff_t>(from), block.end());
     const auto weighs = [&](const ExprPtr& expr) {
       return is_weight(expr, reference) && to<Call>(expr).function == growth.exponential &&
-             is_named(to<source::Binary>(to<Call>(expr).arguments[0]).left, growth.value);
+             is_named(to<Binary>(to<Call>(expr).arguments[0]).left, growth.value);
     };
     const auto sums = weighted_sums(behind, analysis_, weighs);
     if (!sums) {
       error_ = sums.error();
       return;
     }
-    for (const source::Variable& sum : sums->accumulators) {
+    for (const Variable& sum : sums->accumulators) {
       if (!growth.sums.contains(sum.name)) {
         error_ = refuse("'" + sum.name + "' is not scaled when '" + growth.maximum + "' grows");
         return;
@@ -224,11 +204,11 @@ class UpdateFinder {
     result_.maximum = growth.maximum;
     result_.exponential = growth.exponential;
     const Block unweighted =
-        source::rewrite_expressions(behind, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          return weighs(expr) ? std::optional(source::floating("1.0f")) : std::nullopt;
+        rewrite_expressions(behind, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          return weighs(expr) ? std::optional(floating("1.0f")) : std::nullopt;
         });
     bool is_loose = false;
-    source::walk_expressions(unweighted, [&](const source::Expr& node) {
+    walk_expressions(unweighted, [&](const Expr& node) {
       is_loose = is_loose || is_named(node, reference) || is_named(node, growth.maximum);
     });
     if (is_loose) {
@@ -236,10 +216,9 @@ class UpdateFinder {
       return;
     }
     const Block left =
-        source::rewrite_statements(unweighted, [&](const StmtPtr& stmt) -> std::optional<Block> {
+        rewrite_statements(unweighted, [&](const StmtPtr& stmt) -> std::optional<Block> {
           const auto* assignment = as<Assignment>(stmt);
-          const auto* base =
-              assignment != nullptr ? source::base_variable(*assignment->target) : nullptr;
+          const auto* base = assignment != nullptr ? base_variable(*assignment->target) : nullptr;
           if (base == nullptr || !growth.sums.contains(base->name)) return std::nullopt;
           return without_sum(*assignment, base->name);
         });
@@ -250,25 +229,23 @@ class UpdateFinder {
   static Block without_sum(const Assignment& assignment, const std::string& sum) {
     Block result;
     const auto keep = [&](const ExprPtr& value) {
-      const ExprPtr read =
-          source::rewrite_expr(value, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-            const auto* base = source::base_variable(*expr);
-            const bool is_sum = base != nullptr && base->name == sum;
-            return is_sum ? std::optional(source::floating("0.0f")) : std::nullopt;
-          });
-      result.push_back(
-          source::declare(source::local_variable("#added", "float", ScalarType::f32), read));
+      const ExprPtr read = rewrite_expr(value, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const auto* base = base_variable(*expr);
+        const bool is_sum = base != nullptr && base->name == sum;
+        return is_sum ? std::optional(floating("0.0f")) : std::nullopt;
+      });
+      result.push_back(declare(local_variable("#added", "float", ScalarType::f32), read));
     };
     keep(assignment.value);
-    for (const ExprPtr& index : source::indices_of(*assignment.target))
+    for (const ExprPtr& index : indices_of(*assignment.target))
       keep(index);
     return result;
   }
 
-  void note(const source::Variable& sum) {
+  void note(const Variable& sum) {
     const bool is_known =
         std::any_of(result_.sums.begin(), result_.sums.end(),
-                    [&](const source::Variable& known) { return known.name == sum.name; });
+                    [&](const Variable& known) { return known.name == sum.name; });
     if (!is_known) result_.sums.push_back(sum);
   }
 
@@ -286,7 +263,7 @@ Result<OnlineUpdates> online_updates(const Block& block, const Analysis& analysi
 
 std::vector<Reduction> scaled_sums(const OnlineUpdates& updates) {
   std::vector<Reduction> result;
-  for (const source::Variable& sum : updates.sums) {
+  for (const Variable& sum : updates.sums) {
     Reduction reduction;
     reduction.variable = sum.name;
     reduction.type = sum.type;

@@ -10,20 +10,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Branch;
-using source::Conditional;
-using source::Declaration;
-using source::ExprPtr;
-using source::Scope;
-using source::StmtPtr;
-using source::VariableReference;
-
 namespace {
 
 enum Role : std::size_t { kValue, kPlace, kOtherValue, kOtherPlace, kRoles };
@@ -35,11 +21,11 @@ struct Roles {
 };
 
 // Of a variable or an element of a local array; elements do not always say it themselves.
-std::optional<ScalarType> type_of(const ExprPtr& expr, const source::Analysis& analysis) {
+std::optional<ScalarType> type_of(const ExprPtr& expr, const Analysis& analysis) {
   if (expr->type) return expr->type;
-  const auto* element = as<source::Subscript>(expr);
+  const auto* element = as<Subscript>(expr);
   const auto* base = as<VariableReference>(element != nullptr ? element->base : expr);
-  const source::Variable* variable = base != nullptr ? analysis.local(base->name) : nullptr;
+  const Variable* variable = base != nullptr ? analysis.local(base->name) : nullptr;
   const bool is_scalar = variable != nullptr && !variable->is_pointer &&
                          variable->extents.size() == (element != nullptr ? 1U : 0U);
   return is_scalar ? variable->scalar : std::nullopt;
@@ -152,7 +138,7 @@ class Follower {
       const auto known = truths_.find(name->name);
       return known != truths_.end() ? std::optional(known->second) : std::nullopt;
     }
-    if (const auto* inverse = source::as_unary(expr, source::UnaryOperator::logical_not)) {
+    if (const auto* inverse = as_unary(expr, UnaryOperator::logical_not)) {
       const auto truth = condition(inverse->operand);
       return truth ? std::optional(!*truth) : std::nullopt;
     }
@@ -169,7 +155,7 @@ class Follower {
       if (!left || *left != is_and) return left;
       return condition(binary->right);
     }
-    if (!source::is_comparison(binary->op)) return std::nullopt;
+    if (!is_comparison(binary->op)) return std::nullopt;
     const auto left = role_of(binary->left);
     const auto right = role_of(binary->right);
     if (!left || !right || is_value(*left) != is_value(*right)) return std::nullopt;
@@ -221,23 +207,23 @@ class Operands {
       if (!is_temporary(assigned->target) && !contains(targets, assigned->target))
         targets.push_back(assigned->target);
     }
-    for (const Block* inner : {&source::body_of(*stmt), &source::otherwise_of(*stmt)})
+    for (const Block* inner : {&body_of(*stmt), &otherwise_of(*stmt)})
       visit(*inner, 0, inner->size());
   }
 
   void operand(const ExprPtr& expr) {
     if (!expr || is_temporary(expr)) return;
     const auto* binary = as<Binary>(expr);
-    const bool asks = binary != nullptr && (source::is_comparison(binary->op) ||
-                                            binary->op == BinaryOperator::logical_and ||
-                                            binary->op == BinaryOperator::logical_or);
-    const bool chooses = source::is<Conditional>(expr) ||
-                         source::as_unary(expr, source::UnaryOperator::logical_not) != nullptr;
+    const bool asks = binary != nullptr &&
+                      (is_comparison(binary->op) || binary->op == BinaryOperator::logical_and ||
+                       binary->op == BinaryOperator::logical_or);
+    const bool chooses =
+        is<Conditional>(expr) || as_unary(expr, UnaryOperator::logical_not) != nullptr;
     if (!asks && !chooses) {
       operands_.push_back(expr);
       return;
     }
-    source::for_each_operand(*expr, [this](const ExprPtr& inner) { operand(inner); });
+    for_each_operand(*expr, [this](const ExprPtr& inner) { operand(inner); });
   }
 
   std::set<std::string> temporaries_;
@@ -248,14 +234,13 @@ class Operands {
 bool is_steady(const ExprPtr& operand, const std::vector<ExprPtr>& targets,
                const std::set<std::string>& temporaries) {
   bool steady = true;
-  source::walk(operand, [&](const source::Expr& node) {
+  walk(operand, [&](const Expr& node) {
     const auto* name = as<VariableReference>(node);
-    if (source::is<source::Call>(node)) steady = false;
+    if (is<Call>(node)) steady = false;
     if (name == nullptr) return;
     steady = steady && !temporaries.contains(name->name) &&
-             std::none_of(targets.begin(), targets.end(), [&](const ExprPtr& target) {
-               return source::is_named(target, name->name);
-             });
+             std::none_of(targets.begin(), targets.end(),
+                          [&](const ExprPtr& target) { return is_named(target, name->name); });
   });
   return steady;
 }
@@ -281,11 +266,11 @@ bool chooses_by(const Block& block, std::size_t first, std::size_t last, const R
 }  // namespace
 
 std::optional<PairChoice> match_pair_choice(const Block& block, std::size_t first, std::size_t last,
-                                            const source::Analysis& analysis) {
+                                            const Analysis& analysis) {
   PairChoice choice;
   const Block part(block.begin() + static_cast<std::ptrdiff_t>(first),
                    block.begin() + static_cast<std::ptrdiff_t>(last));
-  choice.temporaries = source::declared_names(part);
+  choice.temporaries = declared_names(part);
   Operands operands(choice.temporaries);
   operands.visit(part, 0, part.size());
   operands.finish();

@@ -9,6 +9,7 @@
 // b`.)
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <cstddef>
@@ -21,19 +22,19 @@ namespace regraph::rewrite {
 struct PairChoice {
   // What holds the pair so far, and what it is compared with. The two values are of one type, and
   // the two places.
-  source::ExprPtr value;
-  source::ExprPtr place;
-  source::ExprPtr other_value;
-  source::ExprPtr other_place;
-  source::BinaryOperator relation = source::BinaryOperator::greater;  // or less: of values
-  source::BinaryOperator tie = source::BinaryOperator::less;  // of the places of equal values: the
-                                                              // smaller stays, or the larger
-  std::set<std::string> temporaries;                          // declared there
+  ExprPtr value;
+  ExprPtr place;
+  ExprPtr other_value;
+  ExprPtr other_place;
+  BinaryOperator relation = BinaryOperator::greater;  // or less: of values
+  BinaryOperator tie = BinaryOperator::less;          // of the places of equal values: the
+                                                      // smaller stays, or the larger
+  std::set<std::string> temporaries;                  // declared there
 };
 
 // Of the statements [first, last) of `block`. Nothing where they do anything else.
-[[nodiscard]] std::optional<PairChoice> match_pair_choice(const source::Block& block,
-                                                          std::size_t first, std::size_t last,
-                                                          const source::Analysis& analysis);
+[[nodiscard]] std::optional<PairChoice> match_pair_choice(const Block& block, std::size_t first,
+                                                          std::size_t last,
+                                                          const Analysis& analysis);
 
 }  // namespace regraph::rewrite

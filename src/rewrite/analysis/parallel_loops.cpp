@@ -1,10 +1,10 @@
 #include "rewrite/analysis/parallel_loops.h"
 
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/guarded_access.h"
+#include "affine/block_geometry.h"
+#include "affine/guarded_access.h"
+#include "affine/size_expression.h"
 #include "rewrite/analysis/loop_surroundings.h"
 #include "rewrite/analysis/refusal_place.h"
-#include "rewrite/analysis/size_expression.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -16,12 +16,6 @@
 #include <utility>
 
 namespace regraph::rewrite {
-
-using source::Analysis;
-using source::as;
-using source::ForLoop;
-using source::Polynomial;
-using source::Stmt;
 
 namespace {
 
@@ -36,14 +30,14 @@ class LoopFinder {
     std::vector<ParallelLoop> result;
     std::optional<Error> reason;  // of the first loop that counts, if any does
     bool is_counted = false;
-    source::walk(form_.kernel.body, [&](const Stmt& stmt) {
+    walk(form_.kernel.body, [&](const Stmt& stmt) {
       const auto* loop = as<ForLoop>(stmt);
       if (loop == nullptr) return;
       auto found = qualified(*loop);
       if (found) {
         result.push_back(std::move(*found));
       } else if (!reason || !is_counted) {
-        is_counted = source::counted_loop_of(stmt).has_value();
+        is_counted = counted_loop_of(stmt).has_value();
         if (!reason || is_counted) reason = found.error();
       }
     });
@@ -53,9 +47,9 @@ class LoopFinder {
 
  private:
   Result<ParallelLoop> qualified(const ForLoop& loop) const {
-    const auto counted = source::counted_loop_of(loop);
+    const auto counted = counted_loop_of(loop);
     if (!counted) return refuse(line_named(loop) + "not a loop that counts up to a limit");
-    if (loop.line == 0 && loop.unroll == source::kUnrollFully)
+    if (loop.line == 0 && loop.unroll == kUnrollFully)
       return refuse("its iterations were given to one thread by another step");
     const auto& type = loop.declaration()->variable.scalar;
     if (type != ScalarType::i32 && type != ScalarType::u32)
@@ -113,7 +107,7 @@ bool iterations_lie_closer(const KernelForm& form, const ParallelLoop& loop, con
   };
   int closer = 0;
   for_each_guarded_access(loop.loop->body, [&](const GuardedAccess& access) {
-    const auto* base = source::base_variable(*access.access);
+    const auto* base = base_variable(*access.access);
     if (base == nullptr || !form.analysis.is_global_pointer(base->name)) return;
     const auto index = form.analysis.polynomial(access.access->index);
     if (!index) return;

@@ -5,16 +5,17 @@
 #include "kernel/expression.h"
 #include "rewrite/analysis/independent_iterations.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 
 #include <vector>
 
 namespace regraph::rewrite {
 
 struct ParallelLoop {
-  const source::ForLoop* loop = nullptr;  // in the kernel's form with a single exit
-  source::CountedLoop counted;
+  const ForLoop* loop = nullptr;  // in the kernel's form with a single exit
+  CountedLoop counted;
   IterationEffects effects;
-  source::Polynomial span;       // limit - first, of parameters
+  Polynomial span;               // limit - first, of parameters
   IntegerExpression iterations;  // of sizes
   std::int64_t least = 0;        // iterations at the problem's sizes
   std::int64_t most = 0;

@@ -5,11 +5,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::ExprPtr;
-using source::is;
-using source::Polynomial;
-
 namespace {
 
 std::string builtin_on(const char* builtin, int axis) {
@@ -38,25 +33,23 @@ std::optional<Polynomial> with_coordinate(const Polynomial& polynomial, int axis
 
 ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch& launch,
                        const MatrixProduct& product) {
-  return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-    if (const auto* builtin = as<source::Builtin>(node)) {
+  return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    if (const auto* builtin = as<Builtin>(node)) {
       for (int axis = 0; axis < 3; ++axis) {
         if (builtin->name == builtin_on("blockDim", axis))
-          return source::integer(extent(launch.block, axis));
+          return integer(extent(launch.block, axis));
       }
       for (const ProductFactor& factor : product.factors) {
         const int axis = factor.axis.axis;
-        const ExprPtr place =
-            source::cast("unsigned int", source::variable(factor.axis.coordinate));
-        const ExprPtr threads = source::integer(extent(launch.block, axis));
-        if (builtin->name == builtin_on("blockIdx", axis)) return source::divide(place, threads);
-        if (builtin->name == builtin_on("threadIdx", axis))
-          return source::remainder(place, threads);
+        const ExprPtr place = cast("unsigned int", variable(factor.axis.coordinate));
+        const ExprPtr threads = integer(extent(launch.block, axis));
+        if (builtin->name == builtin_on("blockIdx", axis)) return divide(place, threads);
+        if (builtin->name == builtin_on("threadIdx", axis)) return remainder(place, threads);
       }
-      if (builtin->name.starts_with("threadIdx")) return source::integer(0);
+      if (builtin->name.starts_with("threadIdx")) return integer(0);
       return std::nullopt;
     }
-    if (!is<source::Binary>(node) && !is<source::Cast>(node)) return std::nullopt;
+    if (!is<Binary>(node) && !is<Cast>(node)) return std::nullopt;
     const auto polynomial = form.analysis.polynomial(node);
     if (!polynomial) return std::nullopt;
     for (const ProductFactor& factor : product.factors) {
@@ -65,9 +58,9 @@ ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch
       const bool is_place = placed && *placed == Polynomial::symbol(factor.axis.coordinate);
       // What is a name already stays one.
       if (!is_place || polynomial->symbols().size() < 2) continue;
-      const ExprPtr place = source::variable(factor.axis.coordinate);
+      const ExprPtr place = variable(factor.axis.coordinate);
       if (!node->type || *node->type == ScalarType::i32) return place;
-      return source::cast(std::string(cuda_name(*node->type)), place);
+      return cast(std::string(cuda_name(*node->type)), place);
     }
     return std::nullopt;
   });

@@ -9,18 +9,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::BinaryOperator;
-using source::Block;
-using source::Declaration;
-using source::ExprPtr;
-using source::is;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-
 namespace {
 
 // A statement below the block with the conditions around it.
@@ -44,22 +32,22 @@ class ProductLoopFinder {
  private:
   Status find_loop() {
     int loops = 0;
-    source::walk(form_.kernel.body, [&](const Stmt& stmt) {
-      if (is<source::ForLoop>(stmt) || is<source::WhileLoop>(stmt)) ++loops;
+    walk(form_.kernel.body, [&](const Stmt& stmt) {
+      if (is<ForLoop>(stmt) || is<WhileLoop>(stmt)) ++loops;
     });
     if (loops != 1) {
       return refuse("the kernel has " + std::to_string(loops) +
                     " loops, where a matrix product has one");
     }
     for (const StmtPtr& stmt : form_.kernel.body) {
-      const auto counted = source::counted_loop_of(*stmt);
+      const auto counted = counted_loop_of(*stmt);
       if (!counted || counted->stride != 1) continue;
       result_.loop = stmt.get();
       result_.counted = *counted;
     }
     if (result_.loop == nullptr)
       return refuse("the kernel has no loop that all threads reach and that counts in ones");
-    const auto* header = source::to<source::ForLoop>(*result_.loop).declaration();
+    const auto* header = to<ForLoop>(*result_.loop).declaration();
     result_.is_wide = header != nullptr && header->variable.scalar &&
                       size_in_bytes(*header->variable.scalar) == 8;
     return {};
@@ -68,14 +56,14 @@ class ProductLoopFinder {
   // Walks the loop's body, which may hold declarations, branches and the sum alone.
   Status collect(const Block& block, std::vector<ExprPtr>& guards) {
     for (const StmtPtr& stmt : block) {
-      if (const auto* branch = as<source::Branch>(stmt)) {
-        const auto terms = source::conjuncts(branch->condition);
+      if (const auto* branch = as<Branch>(stmt)) {
+        const auto terms = conjuncts(branch->condition);
         if (!branch->otherwise.empty()) return refuse("the loop's body branches two ways");
         const std::size_t depth = guards.size();
         guards.insert(guards.end(), terms.begin(), terms.end());
         if (Status status = collect(branch->body, guards); !status) return status;
         guards.resize(depth);
-      } else if (const auto* scope = as<source::Scope>(stmt)) {
+      } else if (const auto* scope = as<Scope>(stmt)) {
         if (Status status = collect(scope->body, guards); !status) return status;
       } else if (const auto* assignment = as<Assignment>(stmt)) {
         if (update_.assignment != nullptr) return refuse("the loop assigns more than one sum");
@@ -91,9 +79,8 @@ class ProductLoopFinder {
     std::vector<ExprPtr> guards;
     if (Status status = collect(body_of(*result_.loop), guards); !status) return status;
     if (update_.assignment == nullptr) return refuse("the loop adds nothing up");
-    const auto* target = as<source::VariableReference>(update_.assignment->target);
-    const source::Variable* variable =
-        target != nullptr ? form_.analysis.local(target->name) : nullptr;
+    const auto* target = as<VariableReference>(update_.assignment->target);
+    const Variable* variable = target != nullptr ? form_.analysis.local(target->name) : nullptr;
     if (variable == nullptr || !variable->extents.empty() || variable->scalar != ScalarType::f32)
       return refuse("what the loop adds to is no single-precision variable");
     result_.sum = target->name;
@@ -103,7 +90,7 @@ class ProductLoopFinder {
 
   // The value behind names.
   ExprPtr resolved(ExprPtr value) const {
-    while (const auto* variable = as<source::VariableReference>(value)) {
+    while (const auto* variable = as<VariableReference>(value)) {
       const ExprPtr definition = form_.analysis.definition(variable->name);
       if (!definition) break;
       value = definition;
@@ -119,24 +106,24 @@ class ProductLoopFinder {
     ExprPtr term = update.value;
     bool adds = update.op == AssignmentOperator::add;
     if (update.op == AssignmentOperator::assign) {
-      const auto* binary = source::as_binary(update.value, BinaryOperator::add);
-      if (binary != nullptr && source::is_named(binary->left, sum)) {
+      const auto* binary = as_binary(update.value, BinaryOperator::add);
+      if (binary != nullptr && is_named(binary->left, sum)) {
         term = binary->right;
         adds = true;
-      } else if (binary != nullptr && source::is_named(binary->right, sum)) {
+      } else if (binary != nullptr && is_named(binary->right, sum)) {
         term = binary->left;
         adds = true;
-      } else if (const auto* call = as<source::Call>(update.value);
+      } else if (const auto* call = as<Call>(update.value);
                  call != nullptr && call->arguments.size() == 3 &&
                  (call->function == "fmaf" || call->function == "__fmaf_rn" ||
                   call->function == "fma") &&
-                 source::is_named(call->arguments[2], sum)) {
+                 is_named(call->arguments[2], sum)) {
         left = call->arguments[0];
         right = call->arguments[1];
       }
     }
     if (adds) {
-      const auto* binary = source::as_binary(resolved(term), BinaryOperator::multiply);
+      const auto* binary = as_binary(resolved(term), BinaryOperator::multiply);
       if (binary != nullptr) {
         left = binary->left;
         right = binary->right;
@@ -145,15 +132,15 @@ class ProductLoopFinder {
     if (!left || !right) return refuse("what the loop adds up are no products of two values");
     result_.values = {resolved(left), resolved(right)};
     for (ExprPtr& value : result_.values) {
-      const auto* call = as<source::Call>(value);
+      const auto* call = as<Call>(value);
       if (call != nullptr && call->function == "__ldg" && call->arguments.size() == 1) {
-        if (const ExprPtr element = source::addressed(*call->arguments[0])) value = element;
+        if (const ExprPtr element = addressed(*call->arguments[0])) value = element;
       }
-      const auto* base = is<Subscript>(value) ? source::base_variable(*value) : nullptr;
-      const source::KernelParameter* parameter =
+      const auto* base = is<Subscript>(value) ? base_variable(*value) : nullptr;
+      const KernelParameter* parameter =
           base != nullptr ? form_.kernel.parameter(base->name) : nullptr;
       if (parameter == nullptr || !parameter->is_pointer || parameter->scalar != ScalarType::f32 ||
-          source::indices_of(*value).size() != 1) {
+          indices_of(*value).size() != 1) {
         return refuse("a factor of the product is no element of a single-precision array");
       }
       if (form_.analysis.is_written(base->name) || form_.analysis.is_viewed(base->name))

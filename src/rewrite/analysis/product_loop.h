@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <array>
@@ -12,12 +13,12 @@
 namespace regraph::rewrite {
 
 struct ProductLoop {
-  const source::Stmt* loop = nullptr;
-  source::CountedLoop counted;
-  bool is_wide = false;                   // the counter has 64 bits
-  std::string sum;                        // what products are added to
-  std::vector<source::ExprPtr> guards;    // under which they are
-  std::array<source::ExprPtr, 2> values;  // the factors, elements of arrays
+  const Stmt* loop = nullptr;
+  CountedLoop counted;
+  bool is_wide = false;           // the counter has 64 bits
+  std::string sum;                // what products are added to
+  std::vector<ExprPtr> guards;    // under which they are
+  std::array<ExprPtr, 2> values;  // the factors, elements of arrays
 };
 
 // The kernel's only loop, if it adds up products of two elements and does nothing else. `form` is

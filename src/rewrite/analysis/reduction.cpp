@@ -7,29 +7,23 @@
 
 namespace regraph::rewrite {
 
-using source::AssignmentOperator;
-using source::ExprPtr;
-using source::is;
-using source::StmtPtr;
-
 StmtPtr Reduction::combine(const ExprPtr& target, const ExprPtr& other) const {
   switch (kind) {
     case Kind::compound:
-      return source::assign(target, op, other);
+      return assign(target, op, other);
     case Kind::function:
-      return source::assign(target, source::call(function, {target, other}));
+      return assign(target, call(function, {target, other}));
     case Kind::comparison:
-      return source::assign(
-          target, source::conditional(source::binary(relation, other, target), other, target));
+      return assign(target, conditional(binary(relation, other, target), other, target));
   }
   return nullptr;
 }
 
 ExprPtr Reduction::neutral() const {
   if (kind != Kind::compound) return nullptr;
-  if (op == AssignmentOperator::multiply) return source::one_of(scalar);
-  if (op == AssignmentOperator::bit_and) return source::integer(-1);
-  return source::zero_of(scalar);
+  if (op == AssignmentOperator::multiply) return one_of(scalar);
+  if (op == AssignmentOperator::bit_and) return integer(-1);
+  return zero_of(scalar);
 }
 
 bool Reduction::rounds() const {

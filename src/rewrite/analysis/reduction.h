@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 #include "kernel/problem.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <string>
 #include <vector>
@@ -17,11 +17,10 @@ struct Reduction {
   std::string variable;
   std::string type;
   ScalarType scalar = ScalarType::f32;
-  source::AssignmentOperator op = source::AssignmentOperator::add;  // compound: +=, ...
-  std::string function;                                             // "fmaxf", ...
-  source::BinaryOperator relation =
-      source::BinaryOperator::greater;  // comparison: > where the larger
-                                        // stays, < where the smaller does
+  AssignmentOperator op = AssignmentOperator::add;    // compound: +=, ...
+  std::string function;                               // "fmaxf", ...
+  BinaryOperator relation = BinaryOperator::greater;  // comparison: > where the larger
+                                                      // stays, < where the smaller does
   // Of a sum that the loop scales whenever a maximum grows: that maximum, and the function that
   // scales. Parts have to be scaled to one maximum before they are put together. Empty for others.
   std::string scaled_by;
@@ -34,10 +33,9 @@ struct Reduction {
   }
 
   // target = target op other.
-  [[nodiscard]] source::StmtPtr combine(const source::ExprPtr& target,
-                                        const source::ExprPtr& other) const;
+  [[nodiscard]] StmtPtr combine(const ExprPtr& target, const ExprPtr& other) const;
   // The value that changes nothing; null where repeating a value changes nothing either (max, min).
-  [[nodiscard]] source::ExprPtr neutral() const;
+  [[nodiscard]] ExprPtr neutral() const;
   // Whether another order gives another rounding.
   [[nodiscard]] bool rounds() const;
 };

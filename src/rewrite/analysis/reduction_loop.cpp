@@ -1,38 +1,171 @@
 #include "rewrite/analysis/reduction_loop.h"
 
 #include "rewrite/analysis/mentions.h"
-#include "rewrite/analysis/reduction_update.h"
+#include "rewrite/analysis/reduction.h"
 #include "rewrite/analysis/refusal_place.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
+#include "source/analysis.h"
+#include "source/build.h"
+#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::ForLoop;
-using source::is;
-using source::Scope;
-using source::Stmt;
-using source::StmtKind;
-using source::StmtPtr;
-using source::to;
-using source::VariableReference;
-
 namespace {
+
+// Statements that update what a loop accumulates.
+
+// name + ... - ...: `name` once, with a positive sign.
+bool is_sum_onto(const ExprPtr& expr, const std::string& name) {
+  if (is_named(expr, name)) return true;
+  const auto* binary = as<Binary>(expr);
+  if (binary == nullptr ||
+      (binary->op != BinaryOperator::add && binary->op != BinaryOperator::subtract)) {
+    return false;
+  }
+  if (is_sum_onto(binary->left, name)) return !is_mentioned(binary->right, name);
+  return binary->op == BinaryOperator::add && is_sum_onto(binary->right, name) &&
+         !is_mentioned(binary->left, name);
+}
+
+BinaryOperator mirrored(BinaryOperator relation) {
+  return relation == BinaryOperator::less ? BinaryOperator::greater : BinaryOperator::less;
+}
+
+// other > name ? other : name and its mirror images; the relation under which `other` wins.
+std::optional<BinaryOperator> comparison_of(const ExprPtr& condition, const ExprPtr& then,
+                                            const ExprPtr& otherwise, const std::string& name) {
+  const auto* comparison = as<Binary>(condition);
+  if (comparison == nullptr) return std::nullopt;
+  BinaryOperator relation = comparison->op;
+  if (relation == BinaryOperator::less_equal) relation = BinaryOperator::less;
+  if (relation == BinaryOperator::greater_equal) relation = BinaryOperator::greater;
+  if (relation != BinaryOperator::less && relation != BinaryOperator::greater) return std::nullopt;
+  ExprPtr other = comparison->left;
+  if (is_named(other, name)) {
+    other = comparison->right;
+    relation = mirrored(relation);
+  } else if (!is_named(comparison->right, name)) {
+    return std::nullopt;
+  }
+  if (is_mentioned(other, name)) return std::nullopt;
+  if (equal(then, other) && is_named(otherwise, name)) return relation;
+  if (equal(otherwise, other) && is_named(then, name)) return mirrored(relation);
+  return std::nullopt;
+}
+
+// Whether one of the two is the variable, which the other does not mention.
+bool combines(const ExprPtr& left, const ExprPtr& right, const std::string& name) {
+  return (is_named(left, name) && !is_mentioned(right, name)) ||
+         (is_named(right, name) && !is_mentioned(left, name));
+}
+
+bool is_one_of(AssignmentOperator op, std::initializer_list<AssignmentOperator> known) {
+  return std::find(known.begin(), known.end(), op) != known.end();
+}
+
+Reduction plain_reduction(const Variable& variable, Reduction::Kind kind) {
+  Reduction result;
+  result.kind = kind;
+  result.variable = variable.name;
+  result.type = variable.type;
+  result.scalar = *variable.scalar;
+  return result;
+}
+
+Reduction compound_reduction(const Variable& variable, AssignmentOperator op) {
+  Reduction result = plain_reduction(variable, Reduction::Kind::compound);
+  result.op = op;
+  return result;
+}
+
+Reduction comparison_reduction(const Variable& variable, BinaryOperator relation) {
+  Reduction result = plain_reduction(variable, Reduction::Kind::comparison);
+  result.relation = relation;
+  return result;
+}
+
+// name = fmaf(a, b, name) and name = max(name, a).
+std::optional<Reduction> update_by_call(const ExprPtr& value, const Call& call,
+                                        const Variable& variable) {
+  static const std::set<std::string> kFunctions = {"max", "min", "fmaxf", "fminf", "fmax", "fmin"};
+  const std::string& name = variable.name;
+  ExprPtr a;
+  ExprPtr b;
+  const auto is_fused = [&](const char* function) {
+    return matches(value, called(function, any(a), any(b), named(name)));
+  };
+  if ((is_fused("fmaf") || is_fused("fma")) && !is_mentioned(a, name) && !is_mentioned(b, name))
+    return compound_reduction(variable, AssignmentOperator::add);
+  if (call.arguments.size() != 2 || !kFunctions.contains(call.function) ||
+      !combines(call.arguments[0], call.arguments[1], name)) {
+    return std::nullopt;
+  }
+  Reduction result = plain_reduction(variable, Reduction::Kind::function);
+  result.function = call.function;
+  return result;
+}
+
+// The reduction that an assignment to the scalar variable does: sum += x, sum = sum + x,
+// m = fmaxf(m, x), m = x > m ? x : m and the like; nothing where it does anything else, or its
+// value mentions the variable once more.
+std::optional<Reduction> reduction_of(const Assignment& stmt, const Variable& variable) {
+  using Op = AssignmentOperator;
+  const std::string& name = variable.name;
+  const ExprPtr& value = stmt.value;
+  if (is_one_of(stmt.op,
+                {Op::add, Op::subtract, Op::multiply, Op::bit_and, Op::bit_or, Op::bit_xor})) {
+    if (is_mentioned(value, name)) return std::nullopt;
+    return compound_reduction(variable, stmt.op == Op::subtract ? Op::add : stmt.op);
+  }
+  if (stmt.op != Op::assign) return std::nullopt;
+  if (!is_named(value, name) && is_sum_onto(value, name))
+    return compound_reduction(variable, Op::add);
+  if (const auto* operation = as<Binary>(value)) {
+    const auto op = source::compound(operation->op);
+    if (op && is_one_of(*op, {Op::multiply, Op::bit_and, Op::bit_or, Op::bit_xor}) &&
+        combines(operation->left, operation->right, name)) {
+      return compound_reduction(variable, *op);
+    }
+  }
+  if (const auto* call = as<Call>(value)) return update_by_call(value, *call, variable);
+  if (const auto* choice = as<Conditional>(value)) {
+    const auto relation = comparison_of(choice->condition, choice->then, choice->otherwise, name);
+    if (relation) return comparison_reduction(variable, *relation);
+  }
+  return std::nullopt;
+}
+
+// The same of if (other > name) name = other; of a variable that is not declared `inside`.
+std::optional<Reduction> guarded_reduction_of(const Branch& stmt,
+                                              const std::set<std::string>& inside,
+                                              const Analysis& analysis) {
+  if (!stmt.otherwise.empty() || stmt.body.size() != 1) return std::nullopt;
+  const auto* inner = as<Assignment>(stmt.body[0]);
+  if (inner == nullptr || inner->op != AssignmentOperator::assign) return std::nullopt;
+  const auto* target = as<VariableReference>(inner->target);
+  const Variable* variable = target != nullptr ? analysis.local(target->name) : nullptr;
+  if (variable == nullptr || !variable->scalar || variable->is_pointer ||
+      inside.contains(variable->name)) {
+    return std::nullopt;
+  }
+  const auto relation = comparison_of(stmt.condition, inner->value, inner->target, variable->name);
+  return relation ? std::optional(comparison_reduction(*variable, *relation)) : std::nullopt;
+}
 
 class EffectCollector {
  public:
   EffectCollector(const ForLoop& loop, const Analysis& analysis)
-      : loop_(loop), analysis_(analysis), inside_(source::declared_names(loop.body)) {}
+      : loop_(loop), analysis_(analysis), inside_(declared_names(loop.body)) {}
 
   Result<LoopEffects> collect() {
     if (Status status = block(loop_.body); !status) return status.error();
@@ -60,7 +193,7 @@ class EffectCollector {
   Status statement(const Stmt& stmt) {
     switch (stmt.kind()) {
       case StmtKind::declaration:
-        if (to<Declaration>(stmt).variable.storage != source::Storage::automatic) {
+        if (to<Declaration>(stmt).variable.storage != Storage::automatic) {
           return refuse(where() + "it declares shared memory");
         }
         return {};
@@ -89,9 +222,9 @@ class EffectCollector {
   }
 
   Status assignment(const Assignment& stmt) {
-    const auto* base = source::base_variable(*stmt.target);
+    const auto* base = base_variable(*stmt.target);
     if (base == nullptr) {
-      std::set<std::string> names = source::variables_of(stmt.target);
+      std::set<std::string> names = variables_of(stmt.target);
       const bool is_private = std::all_of(names.begin(), names.end(), [&](const std::string& name) {
         return inside_.contains(name) && !is_pointer(name);
       });
@@ -105,7 +238,7 @@ class EffectCollector {
       effects_.stored.insert(base->name);
       return {};
     }
-    const source::Variable* variable = analysis_.local(base->name);
+    const Variable* variable = analysis_.local(base->name);
     if (!is<VariableReference>(stmt.target) || variable == nullptr || !variable->scalar ||
         variable->is_pointer) {
       return refuse(where() + "it changes '" + base->name + "', which later iterations may read");
@@ -120,7 +253,7 @@ class EffectCollector {
 
   // A local one, of which it is not said where it leads.
   bool is_pointer(const std::string& name) const {
-    const source::Variable* variable = analysis_.local(name);
+    const Variable* variable = analysis_.local(name);
     return variable != nullptr && variable->is_pointer;
   }
 
@@ -150,7 +283,7 @@ class EffectCollector {
     for (const Selection::Carried& carried : selection.carried())
       names.insert(carried.variable);
     names.insert(match.temporaries.begin(), match.temporaries.end());
-    for (const source::Stmt* stmt : match.statements)
+    for (const Stmt* stmt : match.statements)
       effects_.updates[stmt] = names;
     for (Selection& known : effects_.selections) {
       if (!known.same_operation(selection)) continue;
@@ -176,7 +309,7 @@ class EffectCollector {
       for (const StmtPtr& stmt : statements) {
         const auto update = effects_.updates.find(stmt.get());
         if (update != effects_.updates.end() && update->second.contains(name)) continue;
-        source::for_each_header(*stmt, [&](const StmtPtr& part) {
+        for_each_header(*stmt, [&](const StmtPtr& part) {
           found =
               found || is_mentioned(value_of(*part), name) || is_mentioned(target_of(*part), name);
         });

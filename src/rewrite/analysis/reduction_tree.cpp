@@ -11,20 +11,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Call;
-using source::ExprPtr;
-using source::is;
-using source::Polynomial;
-using source::StmtPtr;
-using source::Subscript;
-using source::to;
-
 StmtPtr ReductionTree::combine(const ExprPtr& target, const ExprPtr& other) const {
   if (function.empty()) return source::assign(target, op, other);
   return source::assign(target, source::call(function, {target, other}));
@@ -34,7 +20,7 @@ namespace {
 
 class Matcher {
  public:
-  Matcher(const source::Kernel& kernel, const source::Analysis& analysis, const Dim3& block)
+  Matcher(const Kernel& kernel, const Analysis& analysis, const Dim3& block)
       : kernel_(kernel), analysis_(analysis), block_(block), rounds_(analysis, block) {}
 
   Result<ReductionTree> match(std::size_t position) {
@@ -61,9 +47,9 @@ class Matcher {
     ReductionTree tree;
     tree.analysis = &analysis_;
     const auto* target = as<Subscript>(update.target);
-    const auto* base = source::base_variable(*update.target);
-    const source::Variable* array = base != nullptr ? analysis_.local(base->name) : nullptr;
-    if (target == nullptr || array == nullptr || array->storage != source::Storage::shared ||
+    const auto* base = base_variable(*update.target);
+    const Variable* array = base != nullptr ? analysis_.local(base->name) : nullptr;
+    if (target == nullptr || array == nullptr || array->storage != Storage::shared ||
         array->extents.size() != 1 || !array->scalar) {
       return refuse(where + "it does not update a one-dimensional shared array");
     }
@@ -78,7 +64,7 @@ class Matcher {
     auto other = partner_of(update, where, tree);
     if (!other) return other.error();
     const auto* read = as<Subscript>(*other);
-    const auto* partner = source::base_variable(**other);
+    const auto* partner = base_variable(**other);
     if (read == nullptr || partner == nullptr || partner->name != tree.array) {
       return refuse(where + "its update reads more than the array itself");
     }
@@ -110,22 +96,22 @@ class Matcher {
     const auto* call = is_plain ? as<Call>(update.value) : nullptr;
     if (call != nullptr && kFunctions.contains(call->function) && call->arguments.size() == 2) {
       tree.function = call->function;
-      if (!source::equal(call->arguments[0], update.target)) {
+      if (!equal(call->arguments[0], update.target)) {
         return refuse(where + "its update does not combine an element with its partner");
       }
       return call->arguments[1];
     }
     const auto* operation = is_plain ? as<Binary>(update.value) : nullptr;
-    const auto op = operation != nullptr ? source::compound(operation->op) : std::nullopt;
-    if (is_tree_operator(op) && source::equal(operation->left, update.target)) {
+    const auto op = operation != nullptr ? compound(operation->op) : std::nullopt;
+    if (is_tree_operator(op) && equal(operation->left, update.target)) {
       tree.op = *op;
       return operation->right;
     }
     return refuse(where + "its operator is not one of + * & | ^ max min");
   }
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
   Dim3 block_;
   TreeRounds rounds_;
   Polynomial index_;
@@ -135,15 +121,14 @@ class Matcher {
 
 bool ReductionTree::is_own_slot(const ExprPtr& target) const {
   const auto* access = as<Subscript>(target);
-  const auto* base = source::base_variable(*target);
+  const auto* base = base_variable(*target);
   if (access == nullptr || base == nullptr || base->name != array) return false;
   const auto index = analysis->polynomial(access->index);
   return index && *index == Polynomial::symbol("threadIdx.x");
 }
 
-Result<ReductionTree> match_reduction_tree(const source::Kernel& kernel,
-                                           const source::Analysis& analysis, std::size_t position,
-                                           const Dim3& block) {
+Result<ReductionTree> match_reduction_tree(const Kernel& kernel, const Analysis& analysis,
+                                           std::size_t position, const Dim3& block) {
   return Matcher(kernel, analysis, block).match(position);
 }
 

@@ -1,16 +1,16 @@
 // What refusals say first: where the code is that they are about.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <string>
 
 namespace regraph::rewrite {
 
 // "loop at line 7: "; nothing where the loop has no line.
-[[nodiscard]] std::string loop_named(const source::Stmt& loop);
+[[nodiscard]] std::string loop_named(const Stmt& loop);
 
 // "line 7: "; nothing where the statement has no line.
-[[nodiscard]] std::string line_named(const source::Stmt& stmt);
+[[nodiscard]] std::string line_named(const Stmt& stmt);
 
 }  // namespace regraph::rewrite

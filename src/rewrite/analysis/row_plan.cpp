@@ -9,12 +9,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::ForLoop;
-using source::Kernel;
-using source::StmtPtr;
-using source::to;
-
 Status require_all_reach(const RowPlan& plan, const Kernel& kernel, const Analysis& analysis) {
   const std::vector<StmtPtr> reached = loops_all_reach(kernel.body, analysis);
   for (const auto& [loop, shared] : plan) {

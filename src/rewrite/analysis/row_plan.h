@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/scan_loop.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 namespace regraph::rewrite {
 
 struct SharedLoop {
-  source::CountedLoop counted;
+  CountedLoop counted;
   std::vector<Reduction> reductions;
   std::vector<Selection> selections;
   std::optional<ScanLoop> scan;  // where accumulators are used while the loop runs
@@ -34,13 +35,13 @@ struct SharedLoop {
 };
 
 // By the statement in the kernel that was planned.
-using RowPlan = std::map<const source::Stmt*, SharedLoop>;
+using RowPlan = std::map<const Stmt*, SharedLoop>;
 
 // Refuses loops of a plan, of a normalised kernel, that not all threads of a block reach, and scans
 // that have more rounds for some of them: for threads that share barriers though they have rows of
 // their own.
-[[nodiscard]] Status require_all_reach(const RowPlan& plan, const source::Kernel& kernel,
-                                       const source::Analysis& analysis);
+[[nodiscard]] Status require_all_reach(const RowPlan& plan, const Kernel& kernel,
+                                       const Analysis& analysis);
 
 // Bytes of shared memory in which `threads` threads of a block, which have rows of their own,
 // combine what the loops of a plan accumulate.

@@ -1,6 +1,6 @@
 #include "rewrite/analysis/row_sharing.h"
 
-#include "rewrite/analysis/guarded_access.h"
+#include "affine/guarded_access.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/online_updates.h"
 #include "rewrite/analysis/refusal_place.h"
@@ -13,23 +13,6 @@
 #include <set>
 
 namespace regraph::rewrite {
-
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Declaration;
-using source::Evaluation;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Kernel;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtKind;
-using source::StmtPtr;
-using source::to;
 
 namespace {
 
@@ -105,7 +88,7 @@ class SharingPlanner {
       case StmtKind::evaluation: {
         // Done by one lane, unless the call has a result somebody uses.
         const std::string& function = to<Evaluation>(stmt).call().function;
-        if (!source::is_atomic(function)) {
+        if (!is_atomic(function)) {
           return refuse(where(stmt) + "'" + function +
                         "' would be called by every thread of a row");
         }
@@ -132,15 +115,14 @@ class SharingPlanner {
   // A variable or element, or a part of a variable; not of memory seen as another type, nor behind
   // a local pointer.
   bool is_plain(const Expr& target) const {
-    const auto* base = source::place_variable(target);
-    const source::Variable* local = base != nullptr ? analysis_.local(base->name) : nullptr;
-    if (local != nullptr)
-      return !local->is_pointer || source::is<source::VariableReference>(target);
-    return source::base_variable(target) != nullptr;
+    const auto* base = place_variable(target);
+    const Variable* local = base != nullptr ? analysis_.local(base->name) : nullptr;
+    if (local != nullptr) return !local->is_pointer || source::is<VariableReference>(target);
+    return base_variable(target) != nullptr;
   }
 
   // The loop's iterations at the largest bench size, when sizes alone decide them.
-  std::optional<std::int64_t> most_iterations(const source::CountedLoop& loop) const {
+  std::optional<std::int64_t> most_iterations(const CountedLoop& loop) const {
     const auto first = analysis_.polynomial(loop.first);
     const auto limit = analysis_.polynomial(loop.limit);
     if (!first || !limit) return std::nullopt;
@@ -171,7 +153,7 @@ class SharingPlanner {
 
   // What sharing the loop takes, noted in `uses_`. Error: refused, with `uses_` as it was.
   Result<SharedLoop> shared_loop(const ForLoop& loop, bool repeats) {
-    const auto counted = source::counted_loop_of(loop);
+    const auto counted = counted_loop_of(loop);
     if (!counted) return refuse(where(loop) + "not a loop that counts up to a limit");
     auto found = effects_with_sums(loop);
     if (!found) return found.error();
@@ -189,7 +171,7 @@ class SharingPlanner {
     const auto first = analysis_.polynomial(counted->first);
     std::map<std::string, Use> before = uses_;
     for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
-      const auto* base = source::base_variable(*access.access);
+      const auto* base = base_variable(*access.access);
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
       note_shared(base->name, access, loop, *counted, first, scan.has_value());
     });
@@ -235,9 +217,9 @@ class SharingPlanner {
   }
 
   // Rounds ask for the bounds when elements of the rounds before have been stored.
-  Status require_steady_bounds(const ForLoop& loop, const source::CountedLoop& counted) const {
+  Status require_steady_bounds(const ForLoop& loop, const CountedLoop& counted) const {
     for (const ExprPtr& bound : {counted.first, counted.limit}) {
-      for (const std::string& name : source::variables_of(bound)) {
+      for (const std::string& name : variables_of(bound)) {
         if (analysis_.is_global_pointer(name) && analysis_.is_written(name))
           return refuse(loop_named(loop) + "its bounds are read from '" + name +
                         "', which is written");
@@ -246,7 +228,7 @@ class SharingPlanner {
     return {};
   }
 
-  Status require_worth(const ForLoop& loop, const source::CountedLoop& counted,
+  Status require_worth(const ForLoop& loop, const CountedLoop& counted,
                        const LoopEffects& effects) const {
     if (loop.unroll == kNeverUnroll)
       return refuse(where(loop) + "the remainder of another loop is not worth sharing");
@@ -267,19 +249,19 @@ class SharingPlanner {
   }
 
   void note_shared(const std::string& array, const GuardedAccess& access, const ForLoop& loop,
-                   const source::CountedLoop& counted, const std::optional<Polynomial>& first,
+                   const CountedLoop& counted, const std::optional<Polynomial>& first,
                    bool in_scan) {
     Use& use = uses_[array];
     use.stored = use.stored || access.is_store;
     if (analysis_.is_viewed(array)) obstruct(use, "is accessed as another type too");
     const auto index = analysis_.polynomial(access.access->index);
     const auto pitch = index ? index->coefficient(counted.name) : std::nullopt;
-    const bool is_flat = source::is<source::VariableReference>(access.access->base);
+    const bool is_flat = source::is<VariableReference>(access.access->base);
     if (!is_flat || !pitch || pitch->is_zero() || !first) {
       obstruct(use, "is written at an index that does not follow the loop over the row");
       return;
     }
-    for (const std::string& inner : source::declared_names(loop.body)) {
+    for (const std::string& inner : declared_names(loop.body)) {
       if (index->mentions(inner)) {
         obstruct(use, "is written at an index that follows an inner loop");
         return;
@@ -334,10 +316,10 @@ class SharingPlanner {
   void note_alone(const Stmt& stmt, bool repeats) {
     const Block block = {own_part(stmt)};
     for_each_guarded_access(block, [&](const GuardedAccess& access) {
-      const auto* base = source::base_variable(*access.access);
+      const auto* base = base_variable(*access.access);
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
       Use& use = uses_[base->name];
-      const bool is_flat = is<source::VariableReference>(access.access->base);
+      const bool is_flat = is<VariableReference>(access.access->base);
       use.alone.push_back(is_flat ? analysis_.polynomial(access.access->index) : std::nullopt);
       const bool is_shared = use.shared && !is_before_loops(use, use.alone.back());
       if (access.is_store || is<Evaluation>(stmt)) {
@@ -358,9 +340,9 @@ class SharingPlanner {
   // The statement without its blocks; of a branch or loop what it asks.
   static StmtPtr own_part(const Stmt& stmt) {
     if (const auto* declaration = as<Declaration>(stmt))
-      return source::declare(declaration->variable, declaration->value);
+      return declare(declaration->variable, declaration->value);
     if (const auto* assignment = as<Assignment>(stmt))
-      return source::assign(assignment->target, assignment->op, assignment->value);
+      return assign(assignment->target, assignment->op, assignment->value);
     if (const auto* loop = as<ForLoop>(stmt))
       return source::loop(loop->init, loop->condition, loop->step, {});
     if (const ExprPtr& asked = value_of(stmt)) return source::branch(asked, {});

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "kernel/problem.h"
 #include "rewrite/analysis/row_plan.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 namespace regraph::rewrite {
@@ -17,8 +18,7 @@ enum class RunningValues : bool { refused, allowed };
 // all lanes alike, stores by the first lane only. Loops that are shorter than `threads` at
 // every size the kernel is to be fast on are not shared. `has_barriers`: adding up after a shared
 // loop synchronises the row's threads. Error: refused.
-[[nodiscard]] Result<RowPlan> plan_rows(const source::Kernel& kernel,
-                                        const source::Analysis& analysis, int threads,
+[[nodiscard]] Result<RowPlan> plan_rows(const Kernel& kernel, const Analysis& analysis, int threads,
                                         bool has_barriers, const Problem& problem,
                                         RunningValues running = RunningValues::refused);
 

@@ -1,6 +1,6 @@
 #include "rewrite/analysis/row_vectors.h"
 
-#include "rewrite/analysis/guarded_access.h"
+#include "affine/guarded_access.h"
 #include "rewrite/analysis/vector_copy.h"
 #include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/kernel_state.h"
@@ -12,13 +12,6 @@
 #include <utility>
 
 namespace regraph::rewrite {
-
-using source::Analysis;
-using source::Block;
-using source::ForLoop;
-using source::Kernel;
-using source::Polynomial;
-using source::StmtPtr;
 
 namespace {
 
@@ -45,7 +38,7 @@ class RowVectorPlanner {
       return refuse("the loops over the row do not follow each other in one block");
     if (Status status = require_one_range(); !status) return status.error();
     for (const auto& [stmt, shared] : rows_) {
-      const auto& loop = source::to<ForLoop>(*stmt);
+      const auto& loop = to<ForLoop>(*stmt);
       const auto counter = loop.declaration()->variable.scalar;
       result_.is_wide =
           result_.is_wide || (counter && size_in_bytes(*counter) == sizeof(std::int64_t));
@@ -136,11 +129,11 @@ class RowVectorPlanner {
   }
 
   void note_accesses(const ForLoop& loop, const SharedLoop& shared) {
-    const std::set<std::string> inner = source::declared_names(loop.body);
+    const std::set<std::string> inner = declared_names(loop.body);
     std::set<std::string> always;  // arrays that every iteration accesses
     std::set<std::string> sometimes;
     for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
-      const auto* base = source::base_variable(*access.access);
+      const auto* base = base_variable(*access.access);
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
       const auto [entry, is_new] = uses_.try_emplace(base->name);
       Use& use = entry->second;
@@ -150,7 +143,7 @@ class RowVectorPlanner {
           access.guards.empty() && (shared.counted.starts_at_zero() || shared.scan);
       if (access.is_store && !is_whole) use.is_possible = false;
       const auto place = place_of(access, shared, inner);
-      const source::KernelParameter* parameter = kernel_.parameter(base->name);
+      const KernelParameter* parameter = kernel_.parameter(base->name);
       const bool has_type = parameter != nullptr && parameter->scalar;
       const std::string type = has_type ? vector_type(*parameter->scalar, width_) : "";
       const std::int64_t bytes =
@@ -180,7 +173,7 @@ class RowVectorPlanner {
   // What the loop's counter is added to; nothing for accesses elsewhere.
   std::optional<Polynomial> place_of(const GuardedAccess& access, const SharedLoop& shared,
                                      const std::set<std::string>& inner) const {
-    if (!source::is<source::VariableReference>(access.access->base)) return std::nullopt;
+    if (!is<VariableReference>(access.access->base)) return std::nullopt;
     const auto index = analysis_.polynomial(access.access->index);
     const auto pitch = index ? index->coefficient(shared.counted.name) : std::nullopt;
     if (!pitch || !(*pitch == Polynomial(1))) return std::nullopt;

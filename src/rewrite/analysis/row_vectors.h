@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "rewrite/analysis/row_sharing.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <set>
@@ -20,26 +21,25 @@ struct RowArray {
   std::string element_type;
   std::string vector_type;  // "float4"
   ScalarType scalar = ScalarType::f32;
-  source::Polynomial rest;
+  Polynomial rest;
   bool wide_index = false;  // the original index is 64-bit
 };
 
 struct RowVectors {
   int width = 1;                    // W
   int vectors = 0;                  // a lane for the whole row, kept in registers; 0: too many
-  source::ExprPtr limit;            // elements of the row
+  ExprPtr limit;                    // elements of the row
   bool is_wide = false;             // a loop over the row counts in 64 bits
   std::set<std::string> divisible;  // parameters that W has to divide, asked at run time
   std::vector<RowArray> arrays;
-  const source::Block* block = nullptr;  // that the loops stand in
-  std::size_t first = 0;                 // of them, in it
+  const Block* block = nullptr;  // that the loops stand in
+  std::size_t first = 0;         // of them, in it
 };
 
 // Plans vectors of `width` for the loops that `rows` deals out to `threads` lanes. Error: refused:
 // loops over different ranges or in different blocks, rows too short for the lanes, no array that
 // qualifies.
-[[nodiscard]] Result<RowVectors> plan_row_vectors(const source::Kernel& kernel,
-                                                  const source::Analysis& analysis,
+[[nodiscard]] Result<RowVectors> plan_row_vectors(const Kernel& kernel, const Analysis& analysis,
                                                   const RowPlan& rows, int threads, int width,
                                                   const Problem& problem);
 

@@ -1,33 +1,135 @@
 #include "rewrite/analysis/scan_loop.h"
 
-#include "rewrite/analysis/held_loads.h"
+#include "affine/guarded_access.h"
 #include "rewrite/analysis/refusal_place.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
+#include "source/analysis.h"
+#include "source/build.h"
 #include "source/walk.h"
 
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-
 namespace {
+
+// Elements that an iteration of a loop may read ahead and keep in registers.
+
+// Registers are few: elements of an iteration that are kept, at most.
+constexpr std::size_t kMostLoads = 4;
+
+bool holds(const std::vector<ExprPtr>& terms, const ExprPtr& term) {
+  return std::any_of(terms.begin(), terms.end(),
+                     [&](const ExprPtr& other) { return equal(term, other); });
+}
+
+class LoadFinder {
+ public:
+  LoadFinder(const ForLoop& loop, const Kernel& kernel, const Analysis& analysis)
+      : loop_(loop), kernel_(kernel), analysis_(analysis) {
+    changing_ = declared_names(loop.body);
+    counter_ = loop.declaration()->variable.name;
+    changing_.insert(counter_);
+    walk(loop.body, [&](const Stmt& stmt) {
+      const auto* base = target_of(stmt) != nullptr ? place_variable(*target_of(stmt)) : nullptr;
+      if (base != nullptr) changing_.insert(base->name);
+    });
+  }
+
+  std::vector<HeldLoad> find(const Block& part) {
+    for_each_guarded_access(part, [&](const GuardedAccess& access) {
+      if (access.is_store) return;
+      const ExprPtr node = std::make_shared<Subscript>(*access.access);
+      const auto known = std::find_if(loads_.begin(), loads_.end(), [&](const HeldLoad& load) {
+        return equal(load.access, node);
+      });
+      if (!is_steady(access.guards)) return;
+      if (known == loads_.end()) {
+        if (auto load = load_of(node, *access.access)) {
+          load->guards = access.guards;
+          loads_.push_back(std::move(*load));
+        }
+      } else if (access.guards.size() < known->guards.size()) {
+        known->guards = access.guards;
+      }
+    });
+    // Elsewhere an element may be used under more conditions, not under others.
+    for_each_guarded_access(loop_.body, [&](const GuardedAccess& access) {
+      const ExprPtr node = std::make_shared<Subscript>(*access.access);
+      std::erase_if(loads_, [&](const HeldLoad& load) {
+        return equal(load.access, node) &&
+               !std::all_of(load.guards.begin(), load.guards.end(),
+                            [&](const ExprPtr& guard) { return holds(access.guards, guard); });
+      });
+    });
+    if (loads_.size() > kMostLoads) loads_.resize(kMostLoads);
+    return loads_;
+  }
+
+ private:
+  std::optional<HeldLoad> load_of(const ExprPtr& node, const Subscript& access) const {
+    const auto* base = as<VariableReference>(access.base);
+    const auto* parameter = base != nullptr ? kernel_.parameter(base->name) : nullptr;
+    if (parameter == nullptr || !parameter->is_pointer || !parameter->scalar ||
+        analysis_.is_viewed(base->name)) {
+      return std::nullopt;
+    }
+    const ExprPtr index = steady_index(access.index);
+    if (!index) return std::nullopt;
+    const ExprPtr load =
+        with_type(element(variable(base->name, parameter->scalar), {index}), parameter->scalar);
+    return HeldLoad{node, load, {}, parameter->type, *parameter->scalar};
+  }
+
+  // The index in the counter and names that the loop leaves alone; null where there is none.
+  ExprPtr steady_index(const ExprPtr& index) const {
+    if (is_known(index)) return index;
+    const auto polynomial = analysis_.polynomial(index);
+    if (!polynomial) return nullptr;
+    const bool is_wide = index->type && size_in_bytes(*index->type) == sizeof(std::int64_t);
+    ExprPtr written_out = to_expression(*polynomial, is_wide);
+    return is_known(written_out) ? written_out : nullptr;
+  }
+
+  bool is_known(const ExprPtr& expr) const {
+    if (analysis_.reads_memory(expr)) return false;
+    const std::set<std::string> names = variables_of(expr);
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return name == counter_ || !changing_.contains(name);
+    });
+  }
+
+  bool is_steady(const std::vector<ExprPtr>& guards) const {
+    return std::all_of(guards.begin(), guards.end(), [&](const ExprPtr& guard) {
+      return is_known(guard) && !variables_of(guard).contains(counter_);
+    });
+  }
+
+  const ForLoop& loop_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  std::string counter_;
+  std::set<std::string> changing_;  // names whose values iterations change
+  std::vector<HeldLoad> loads_;
+};
+
+// The elements of global arrays that `part`, some statements of the loop's body, reads in every
+// iteration, or in all where a condition holds that no iteration changes. Their places follow from
+// the loop's counter and from what is known before the loop. Where the loop stores to such an
+// array, it must read first.
+std::vector<HeldLoad> held_loads(const Block& part, const ForLoop& loop, const Kernel& kernel,
+                                 const Analysis& analysis) {
+  return LoadFinder(loop, kernel, analysis).find(part);
+}
 
 void insert(const std::set<std::string>& names, std::set<std::string>& into) {
   into.insert(names.begin(), names.end());
@@ -35,16 +137,16 @@ void insert(const std::set<std::string>& names, std::set<std::string>& into) {
 
 // Names in what the statement itself reads; of a loop in its header.
 std::set<std::string> names_read(const Stmt& stmt) {
-  std::set<std::string> names = source::variables_of(value_of(stmt));
-  source::for_each_header(stmt, [&](const StmtPtr& part) {
-    insert(source::variables_of(value_of(*part)), names);
-    insert(source::variables_of(target_of(*part)), names);
+  std::set<std::string> names = variables_of(value_of(stmt));
+  for_each_header(stmt, [&](const StmtPtr& part) {
+    insert(variables_of(value_of(*part)), names);
+    insert(variables_of(target_of(*part)), names);
   });
   const auto* assignment = as<Assignment>(stmt);
   if (assignment == nullptr) return names;
-  for (const ExprPtr& index : source::indices_of(*assignment->target))
-    insert(source::variables_of(index), names);
-  const auto* base = source::place_variable(*assignment->target);
+  for (const ExprPtr& index : indices_of(*assignment->target))
+    insert(variables_of(index), names);
+  const auto* base = place_variable(*assignment->target);
   if (base != nullptr && assignment->op != AssignmentOperator::assign) names.insert(base->name);
   return names;
 }
@@ -52,9 +154,9 @@ std::set<std::string> names_read(const Stmt& stmt) {
 // Names in the statement and its blocks.
 std::set<std::string> all_names(const StmtPtr& stmt) {
   std::set<std::string> names;
-  source::walk(Block{stmt}, [&](const Stmt& part) {
-    insert(source::variables_of(value_of(part)), names);
-    insert(source::variables_of(target_of(part)), names);
+  walk(Block{stmt}, [&](const Stmt& part) {
+    insert(variables_of(value_of(part)), names);
+    insert(variables_of(target_of(part)), names);
   });
   return names;
 }
@@ -76,7 +178,7 @@ class ScanFinder {
     if (Status status = require_own_places(); !status) return status.error();
     for (const Reduction& reduction : effects_.reductions)
       following_.insert(reduction.variable);
-    if (share_a_name(source::variables_of(loop_.condition), following_))
+    if (share_a_name(variables_of(loop_.condition), following_))
       return refuse(where() + "where it ends follows from what it accumulates");
     until_complete(following_, [&] { follow(loop_.body, false); });
     if (Status status = require_own_terms(loop_.body, false); !status) return status.error();
@@ -102,9 +204,9 @@ class ScanFinder {
   // What is given away may be changed by somebody else.
   Status require_own_places() const {
     std::string given;
-    source::walk_expressions(loop_.body, [&](const Expr& expr) {
-      source::for_each_passed_place(expr, [&](const Expr& place) {
-        const auto* base = source::place_variable(place);
+    walk_expressions(loop_.body, [&](const Expr& expr) {
+      for_each_passed_place(expr, [&](const Expr& place) {
+        const auto* base = place_variable(place);
         if (base != nullptr && !analysis_.is_global_pointer(base->name)) given = base->name;
       });
     });
@@ -120,13 +222,13 @@ class ScanFinder {
       if (const auto* declaration = as<Declaration>(stmt)) {
         if (follows) following_.insert(declaration->variable.name);
       } else if (const auto* assignment = as<Assignment>(stmt)) {
-        const auto* base = source::place_variable(*assignment->target);
+        const auto* base = place_variable(*assignment->target);
         const bool is_local = base != nullptr && analysis_.local(base->name) != nullptr;
         if (is_local && (follows || is_decided)) following_.insert(base->name);
       }
-      source::for_each_header(*stmt, [&](const StmtPtr& part) {
+      for_each_header(*stmt, [&](const StmtPtr& part) {
         const auto* declaration = as<Declaration>(part);
-        const auto* target = as<source::VariableReference>(target_of(*part));
+        const auto* target = as<VariableReference>(target_of(*part));
         if (follows && declaration != nullptr) following_.insert(declaration->variable.name);
         if (follows && target != nullptr) following_.insert(target->name);
       });
@@ -166,11 +268,11 @@ class ScanFinder {
           return refuse(where() + "an iteration reads '" + name + "' after it has written it");
       }
       if (const auto* assignment = as<Assignment>(stmt)) {
-        const auto* base = source::base_variable(*assignment->target);
+        const auto* base = base_variable(*assignment->target);
         if (base != nullptr && effects_.stored.contains(base->name)) written.insert(base->name);
       }
       // An inner loop comes back to its beginning.
-      for (int pass = 0; pass < (source::is<ForLoop>(stmt) ? 2 : 1); ++pass) {
+      for (int pass = 0; pass < (is<ForLoop>(stmt) ? 2 : 1); ++pass) {
         if (Status status = require_reads_first(body_of(*stmt), written); !status) return status;
       }
       if (Status status = require_reads_first(otherwise_of(*stmt), written); !status) return status;
@@ -196,7 +298,7 @@ class ScanFinder {
       Block otherwise = terms(otherwise_of(*stmt));
       if (body.empty() && otherwise.empty()) continue;
       insert(names_read(*stmt), needed_);
-      result.push_back(source::with_blocks(stmt, std::move(body), std::move(otherwise)));
+      result.push_back(with_blocks(stmt, std::move(body), std::move(otherwise)));
     }
     return result;
   }
@@ -205,8 +307,7 @@ class ScanFinder {
     if (const auto* declaration = as<Declaration>(stmt))
       return needed_.contains(declaration->variable.name);
     const auto* assignment = as<Assignment>(stmt);
-    const auto* base =
-        assignment != nullptr ? source::place_variable(*assignment->target) : nullptr;
+    const auto* base = assignment != nullptr ? place_variable(*assignment->target) : nullptr;
     return base != nullptr && analysis_.local(base->name) != nullptr &&
            needed_.contains(base->name);
   }

@@ -9,8 +9,8 @@
 
 #include "base/result.h"
 #include "rewrite/analysis/reduction_loop.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <string>
 #include <vector>
@@ -19,24 +19,23 @@ namespace regraph::rewrite {
 
 // An element that an iteration reads for its terms, and may keep until it is done as it stands.
 struct HeldLoad {
-  source::ExprPtr access;               // as it stands in the loop
-  source::ExprPtr load;                 // the same, with no names of the loop but its counter
-  std::vector<source::ExprPtr> guards;  // under which it may be read; the same for all iterations
+  ExprPtr access;               // as it stands in the loop
+  ExprPtr load;                 // the same, with no names of the loop but its counter
+  std::vector<ExprPtr> guards;  // under which it may be read; the same for all iterations
   std::string type;
   ScalarType scalar = ScalarType::f32;
 };
 
 struct ScanLoop {
   // The loop's body, with nothing but what leads to updates of accumulators: no stores.
-  source::Block terms;
+  Block terms;
   std::vector<HeldLoad> loads;  // by terms
 };
 
 // What it takes to run iterations of the loop apart, given what they do (running_effects_of).
 // Error: refused, where what is accumulated follows from what was accumulated before, or an
 // iteration reads again what it has stored.
-[[nodiscard]] Result<ScanLoop> scan_of(const source::ForLoop& loop, const LoopEffects& effects,
-                                       const source::Kernel& kernel,
-                                       const source::Analysis& analysis);
+[[nodiscard]] Result<ScanLoop> scan_of(const ForLoop& loop, const LoopEffects& effects,
+                                       const Kernel& kernel, const Analysis& analysis);
 
 }  // namespace regraph::rewrite

@@ -9,18 +9,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Branch;
-using source::Conditional;
-using source::Declaration;
-using source::ExprPtr;
-using source::VariableReference;
-
 bool Selection::same_operation(const Selection& other) const {
   const auto same = [](const Carried& a, const Carried& b) { return a.variable == b.variable; };
   return same(value, other.value) && relation == other.relation &&
@@ -45,11 +33,11 @@ struct ChosenValue {
 
 class SelectionMatcher {
  public:
-  SelectionMatcher(const std::set<std::string>& inside, const source::Analysis& analysis)
+  SelectionMatcher(const std::set<std::string>& inside, const Analysis& analysis)
       : inside_(inside), analysis_(analysis) {}
 
   std::optional<SelectionMatch> match(const Block& block, std::size_t position) {
-    const source::Stmt* first = block[position].get();
+    const Stmt* first = block[position].get();
     if (const auto* name = as<Declaration>(*first)) {
       // bool better = v > best;
       if (!name->value || !analysis_.is_single_definition(name->variable.name)) return std::nullopt;
@@ -102,7 +90,7 @@ class SelectionMatcher {
  private:
   // Whether the expression is the condition, by its name or in full; the first one is the one.
   bool is_condition(const ExprPtr& expr) {
-    if (!condition_name_.empty()) return source::is_named(expr, condition_name_);
+    if (!condition_name_.empty()) return is_named(expr, condition_name_);
     if (!condition_) condition_ = expr;
     return source::equal(expr, condition_);
   }
@@ -110,7 +98,7 @@ class SelectionMatcher {
   // if (condition) { best = v; position = i; }
   bool guards(const Branch& branch) {
     if (!branch.otherwise.empty() || !is_condition(branch.condition)) return false;
-    for (const source::StmtPtr& stmt : branch.body) {
+    for (const StmtPtr& stmt : branch.body) {
       const auto* assignment = as<Assignment>(stmt);
       const auto* target =
           assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
@@ -129,21 +117,21 @@ class SelectionMatcher {
           assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
       const auto* choice = target != nullptr ? as<Conditional>(assignment->value) : nullptr;
       const bool is_choice = choice != nullptr && assignment->op == AssignmentOperator::assign &&
-                             source::is_named(choice->otherwise, target->name) &&
+                             is_named(choice->otherwise, target->name) &&
                              is_condition(choice->condition);
       if (!is_choice) break;
       choices_.push_back({target->name, choice->then});
       match_.statements.insert(block[position].get());
       // Afterwards a condition without a name would be another.
-      if (condition_name_.empty() && source::variables_of(condition_).contains(target->name)) break;
+      if (condition_name_.empty() && variables_of(condition_).contains(target->name)) break;
     }
     return true;
   }
 
   std::optional<Selection::Carried> carried(const std::string& name) const {
-    const source::Variable* variable = analysis_.local(name);
+    const Variable* variable = analysis_.local(name);
     if (variable == nullptr || !variable->scalar || variable->is_pointer ||
-        !variable->extents.empty() || variable->storage != source::Storage::automatic ||
+        !variable->extents.empty() || variable->storage != Storage::automatic ||
         inside_.contains(name)) {
       return std::nullopt;
     }
@@ -154,7 +142,7 @@ class SelectionMatcher {
   }
 
   // Fills in the selection from the condition and the choices.
-  bool complete(const source::Stmt* first) {
+  bool complete(const Stmt* first) {
     const auto* comparison = as<Binary>(condition_);
     if (comparison == nullptr || choices_.size() < 2) return false;
     std::set<std::string> targets;
@@ -166,7 +154,7 @@ class SelectionMatcher {
     bool has_value = false;
     for (const ChosenValue& choice : choices_) {
       // Then nothing is lost by the order of the assignments.
-      const std::set<std::string> names = source::variables_of(choice.value);
+      const std::set<std::string> names = variables_of(choice.value);
       if (std::any_of(names.begin(), names.end(),
                       [&](const std::string& name) { return targets.contains(name); })) {
         return false;
@@ -189,10 +177,10 @@ class SelectionMatcher {
   bool is_better(const Binary& comparison, const ChosenValue& choice,
                  const Selection::Carried& place) {
     const ExprPtr& value = choice.value;
-    const bool mirrored = source::is_named(comparison.left, choice.target);
+    const bool mirrored = is_named(comparison.left, choice.target);
     const ExprPtr& other = mirrored ? comparison.right : comparison.left;
     const ExprPtr& own = mirrored ? comparison.left : comparison.right;
-    if (!source::is_named(own, choice.target) || !source::equal(other, value) ||
+    if (!is_named(own, choice.target) || !source::equal(other, value) ||
         value->type != place.scalar) {
       return false;
     }
@@ -217,7 +205,7 @@ class SelectionMatcher {
   }
 
   const std::set<std::string>& inside_;
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   ExprPtr condition_;
   std::string condition_name_;
   std::vector<ChosenValue> choices_;
@@ -228,7 +216,7 @@ class SelectionMatcher {
 
 std::optional<SelectionMatch> match_selection(const Block& block, std::size_t position,
                                               const std::set<std::string>& inside,
-                                              const source::Analysis& analysis) {
+                                              const Analysis& analysis) {
   if (auto match = SelectionMatcher(inside, analysis).match(block, position)) return match;
   return SelectionMatcher(inside, analysis).match_pairs(block, position);
 }

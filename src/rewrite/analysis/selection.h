@@ -6,6 +6,7 @@
 // equal values the one with the smaller or larger position stays (pair_choice.h).
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <optional>
@@ -24,18 +25,18 @@ struct Selection {
   };
   // Where it is updated in the loop.
   struct Update {
-    const source::Stmt* first = nullptr;     // the branch, or the first statement that chooses
-    source::ExprPtr condition;               // under which the value is taken
-    std::vector<source::ExprPtr> followers;  // what they become, in the order of `followers` below
+    const Stmt* first = nullptr;     // the branch, or the first statement that chooses
+    ExprPtr condition;               // under which the value is taken
+    std::vector<ExprPtr> followers;  // what they become, in the order of `followers` below
   };
 
   Carried value;
   std::vector<Carried> followers;
-  source::BinaryOperator relation = source::BinaryOperator::greater;  // or less: under which a
-                                                                      // value beats the one so far
+  BinaryOperator relation = BinaryOperator::greater;  // or less: under which a
+                                                      // value beats the one so far
   bool takes_equal = false;  // of equal ones the last stays, else the first
   // Of equal ones that with the smaller or larger first follower stays, and it is the only one.
-  std::optional<source::BinaryOperator> tie;
+  std::optional<BinaryOperator> tie;
   std::vector<Update> updates;
 
   // Whether another update of the value is of the same selection.
@@ -48,15 +49,15 @@ struct SelectionMatch {
   Selection selection;  // with one update
   // The statements that it is made of, and what they declare: nothing else in the loop may use
   // that.
-  std::set<const source::Stmt*> statements;
+  std::set<const Stmt*> statements;
   std::set<std::string> temporaries;
 };
 
 // The selection whose statements begin at `position` of `block`, in a loop that declares `inside`.
 // Nothing where they are anything else.
-[[nodiscard]] std::optional<SelectionMatch> match_selection(const source::Block& block,
+[[nodiscard]] std::optional<SelectionMatch> match_selection(const Block& block,
                                                             std::size_t position,
                                                             const std::set<std::string>& inside,
-                                                            const source::Analysis& analysis);
+                                                            const Analysis& analysis);
 
 }  // namespace regraph::rewrite

@@ -1,17 +1,17 @@
 // Shared memory that a kernel declares.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <cstdint>
 
 namespace regraph::rewrite {
 
 // Bytes of the variable, a scalar or an array of known extents.
-[[nodiscard]] std::int64_t bytes_of(const source::Variable& variable);
+[[nodiscard]] std::int64_t bytes_of(const Variable& variable);
 
 // Bytes of all statically declared shared arrays.
-[[nodiscard]] std::int64_t shared_bytes(const source::Kernel& kernel);
+[[nodiscard]] std::int64_t shared_bytes(const Kernel& kernel);
 
 // Rows whose length is a multiple of this many elements put columns into few banks; others are
 // taken as padded already.
@@ -19,6 +19,6 @@ inline constexpr std::int64_t kUnpaddedRowMultiple = 8;
 
 // Whether every use of the array has an index for each extent, so that no address arithmetic knows
 // the rows' length.
-[[nodiscard]] bool is_fully_indexed(const source::Kernel& kernel, const source::Variable& array);
+[[nodiscard]] bool is_fully_indexed(const Kernel& kernel, const Variable& array);
 
 }  // namespace regraph::rewrite

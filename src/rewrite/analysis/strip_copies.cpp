@@ -11,16 +11,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::ForLoop;
-using source::Stmt;
-using source::StmtPtr;
-
 namespace {
 
 class CopySplitter {
@@ -38,7 +28,7 @@ class CopySplitter {
       CopyPart part;
       Block body = {stmt};
       if (const auto* loop = as<ForLoop>(stmt)) {
-        const auto counted = source::counted_loop_of(*stmt);
+        const auto counted = counted_loop_of(*stmt);
         const auto trips = counted ? counted->trip_count() : std::nullopt;
         if (!trips || !counted->starts_at_zero() || counted->stride != 1 || *trips < 1) {
           return refuse(
@@ -61,7 +51,7 @@ class CopySplitter {
 
   bool writes_tiles(const StmtPtr& stmt) const {
     bool found = false;
-    source::walk(Block{stmt}, [&](const Stmt& inner) { found = found || is_tile_store(inner); });
+    walk(Block{stmt}, [&](const Stmt& inner) { found = found || is_tile_store(inner); });
     return found;
   }
 
@@ -107,10 +97,10 @@ class CopySplitter {
   // A store, or a loop of nothing else.
   bool only_stores(const StmtPtr& stmt) const {
     if (const auto* store = as<Assignment>(stmt))
-      return is_tile_store(*stmt) && store->op == source::AssignmentOperator::assign;
+      return is_tile_store(*stmt) && store->op == AssignmentOperator::assign;
     const auto* loop = as<ForLoop>(stmt);
     if (loop == nullptr) return false;
-    const auto counted = source::counted_loop_of(*stmt);
+    const auto counted = counted_loop_of(*stmt);
     return counted && counted->trip_count() &&
            std::all_of(loop->body.begin(), loop->body.end(), [&](const StmtPtr& inner) {
              return is_arithmetic(inner) ||
@@ -131,8 +121,7 @@ Block CopyPart::around(Block body) const {
     body = std::move(guarded);
   }
   if (loop == nullptr) return body;
-  return {
-      source::loop(loop->init, loop->condition, loop->step, std::move(body), source::kUnrollFully)};
+  return {source::loop(loop->init, loop->condition, loop->step, std::move(body), kUnrollFully)};
 }
 
 Result<StripCopies> split_copies(const StripLoop& strips, const Analysis& analysis) {

@@ -3,8 +3,8 @@
 
 #include "base/result.h"
 #include "rewrite/analysis/strip_loop.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <cstdint>
 #include <vector>
@@ -15,27 +15,26 @@ namespace regraph::rewrite {
 struct CopyPart {
   // The loop over what a thread copies, with as many iterations for all threads; null where the
   // statement stands by itself.
-  const source::ForLoop* loop = nullptr;
+  const ForLoop* loop = nullptr;
   std::int64_t count = 1;  // iterations
   // Which threads copy, the same in every strip, over the declarations before it; null: all do.
-  source::Block condition_declarations;
-  source::ExprPtr condition;
-  source::Block declarations;  // index arithmetic of an iteration, that loads and stores need
-  source::Block loads;         // fills registers
-  source::Block stores;        // puts registers into tiles
+  Block condition_declarations;
+  ExprPtr condition;
+  Block declarations;  // index arithmetic of an iteration, that loads and stores need
+  Block loads;         // fills registers
+  Block stores;        // puts registers into tiles
 
   // The statements under the part's condition, in its loop.
-  [[nodiscard]] source::Block around(source::Block body) const;
+  [[nodiscard]] Block around(Block body) const;
 };
 
 // What is copied for a strip.
 struct StripCopies {
-  source::Block declarations;  // index arithmetic at its top, that all parts may need
+  Block declarations;  // index arithmetic at its top, that all parts may need
   std::vector<CopyPart> parts;
 };
 
 // The parts of the copies. Error: refused, where a copy cannot be taken apart.
-[[nodiscard]] Result<StripCopies> split_copies(const StripLoop& strips,
-                                               const source::Analysis& analysis);
+[[nodiscard]] Result<StripCopies> split_copies(const StripLoop& strips, const Analysis& analysis);
 
 }  // namespace regraph::rewrite

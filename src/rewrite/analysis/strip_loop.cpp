@@ -15,21 +15,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::Barrier;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-
 namespace {
 
 // The names that the block's statements write to, arrays by their name; nothing where something is
@@ -37,13 +22,13 @@ namespace {
 std::optional<std::set<std::string>> written_names(const Block& block) {
   std::set<std::string> names;
   bool understood = true;
-  source::walk(block, [&](const Stmt& stmt) {
+  walk(block, [&](const Stmt& stmt) {
     const bool is_known = is<Declaration>(stmt) || is<Assignment>(stmt) || is<Branch>(stmt) ||
-                          is<ForLoop>(stmt) || is<source::Scope>(stmt);
+                          is<ForLoop>(stmt) || is<Scope>(stmt);
     understood = understood && is_known;
     const ExprPtr& target = target_of(stmt);
     if (!target) return;
-    if (const auto* base = source::base_variable(*target)) {
+    if (const auto* base = base_variable(*target)) {
       names.insert(base->name);
     } else {
       understood = false;
@@ -55,8 +40,8 @@ std::optional<std::set<std::string>> written_names(const Block& block) {
 
 std::set<std::string> mentioned_names(const Block& block) {
   std::set<std::string> names;
-  source::walk_expressions(block, [&](const Expr& node) {
-    if (const auto* variable = as<source::VariableReference>(node)) names.insert(variable->name);
+  walk_expressions(block, [&](const Expr& node) {
+    if (const auto* variable = as<VariableReference>(node)) names.insert(variable->name);
   });
   return names;
 }
@@ -69,7 +54,7 @@ class StripFinder {
   Result<StripLoop> find(const StmtPtr& stmt) {
     StripLoop strips;
     strips.loop = stmt.get();
-    const auto counted = source::counted_loop_of(*stmt);
+    const auto counted = counted_loop_of(*stmt);
     if (!counted) return refuse(loop_named(*stmt) + "not a counted loop");
     strips.counted = *counted;
     if (Status status = divide(*stmt, strips); !status) return status.error();
@@ -88,7 +73,7 @@ class StripFinder {
         between.emplace_back();
         continue;
       }
-      source::walk(Block{stmt}, [&](const Stmt& inner) { nested = nested || is<Barrier>(inner); });
+      walk(Block{stmt}, [&](const Stmt& inner) { nested = nested || is<Barrier>(inner); });
       between.back().push_back(stmt);
     }
     if (nested || between.size() != 3 || !between[2].empty()) {
@@ -106,7 +91,7 @@ class StripFinder {
     const auto* copies = as<Branch>(strips.copies.front());
     const auto* use = as<Branch>(strips.use.front());
     if (copies == nullptr || use == nullptr || !copies->otherwise.empty() ||
-        !use->otherwise.empty() || !source::equal(copies->condition, use->condition) ||
+        !use->otherwise.empty() || !equal(copies->condition, use->condition) ||
         analysis_.reads_memory(copies->condition)) {
       return;
     }
@@ -118,15 +103,15 @@ class StripFinder {
   Status find_tiles(StripLoop& strips) const {
     const auto written = written_names(strips.copies);
     if (!written) return refuse(loop_named(*strips.loop) + "its copies hold more than assignments");
-    const std::set<std::string> own = source::declared_names(strips.copies);
+    const std::set<std::string> own = declared_names(strips.copies);
     for (const std::string& name : *written) {
-      const source::Variable* variable = analysis_.local(name);
+      const Variable* variable = analysis_.local(name);
       if (variable != nullptr && variable->is_pointer) {
         return refuse(loop_named(*strips.loop) + "its copies write through the pointer '" + name +
                       "'");
       }
       if (own.contains(name)) continue;
-      if (variable == nullptr || variable->storage != source::Storage::shared) {
+      if (variable == nullptr || variable->storage != Storage::shared) {
         return refuse(loop_named(*strips.loop) + "its copies write '" + name +
                       "', which is no shared array of a fixed size");
       }
@@ -145,13 +130,13 @@ class StripFinder {
       }
     }
     bool reads_shared = false;
-    source::walk(strips.copies, [&](const Stmt& stmt) {
+    walk(strips.copies, [&](const Stmt& stmt) {
       const ExprPtr& value = value_of(stmt);
-      for (const std::string& name : source::variables_of(value))
+      for (const std::string& name : variables_of(value))
         reads_shared = reads_shared || analysis_.is_shared(name);
       const auto* store = as<Assignment>(stmt);
       reads_shared =
-          reads_shared || (is_tile_store(stmt) && store->op != source::AssignmentOperator::assign);
+          reads_shared || (is_tile_store(stmt) && store->op != AssignmentOperator::assign);
     });
     if (reads_shared) return refuse(loop_named(*strips.loop) + "its copies read shared memory");
 
@@ -160,20 +145,20 @@ class StripFinder {
       return refuse(loop_named(*strips.loop) + "its use of the tiles is not understood");
     std::set<std::string> copied = mentioned_names(strips.copies);
     // Whether there is a next strip is asked before and after the use.
-    for (const std::string& name : source::variables_of(strips.counted.limit)) {
+    for (const std::string& name : variables_of(strips.counted.limit)) {
       if (analysis_.is_global_pointer(name) && analysis_.is_written(name)) {
         return refuse(loop_named(*strips.loop) + "'" + name +
                       "' says where it ends, and is written");
       }
       copied.insert(name);
     }
-    if (strips.active) copied.merge(source::variables_of(strips.active));
+    if (strips.active) copied.merge(variables_of(strips.active));
     for (const std::string& name : *written) {
       if (copied.contains(name)) {
         return refuse(loop_named(*strips.loop) + "'" + name + "' is changed between two copies");
       }
     }
-    const std::set<std::string> own = source::declared_names(strips.copies);
+    const std::set<std::string> own = declared_names(strips.copies);
     for (const std::string& name : mentioned_names(strips.use)) {
       if (own.contains(name)) {
         return refuse(loop_named(*strips.loop) + "'" + name + "' is needed after the copies");
@@ -187,24 +172,24 @@ class StripFinder {
   // Whether the use does not write tiles in a way that no assignment to them shows.
   Status require_only_read(const StripLoop& strips, const std::set<std::string>& written) const {
     std::set<std::string> leads_to_tile;
-    for (const source::Variable& tile : strips.tiles)
+    for (const Variable& tile : strips.tiles)
       leads_to_tile.insert(tile.name);
     const auto mentions_tile = [&](const ExprPtr& expr) {
-      const std::set<std::string> names = source::variables_of(expr);
+      const std::set<std::string> names = variables_of(expr);
       return std::any_of(names.begin(), names.end(),
                          [&](const std::string& name) { return leads_to_tile.contains(name); });
     };
     std::string how;
-    source::walk(strips.use, [&](const Stmt& stmt) {
+    walk(strips.use, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration != nullptr && declaration->variable.is_pointer && declaration->value &&
           mentions_tile(declaration->value)) {
         leads_to_tile.insert(declaration->variable.name);
         if (written.contains(declaration->variable.name)) how = declaration->variable.name;
       }
-      source::walk_own_expressions(stmt, [&](const Expr& node) {
-        const auto* call = as<source::Call>(node);
-        if (call == nullptr || source::is_pure(*call)) return;
+      walk_own_expressions(stmt, [&](const Expr& node) {
+        const auto* call = as<Call>(node);
+        if (call == nullptr || is_pure(*call)) return;
         if (std::any_of(call->arguments.begin(), call->arguments.end(), mentions_tile))
           how = call->function;
       });
@@ -217,32 +202,32 @@ class StripFinder {
   // filled it would be in the other copy of the tile.
   Status require_same_places(const StripLoop& strips) const {
     std::set<std::string> varying = {strips.counted.name};
-    source::walk(strips.copies, [&](const Stmt& stmt) {
+    walk(strips.copies, [&](const Stmt& stmt) {
       const auto* change = as<Assignment>(stmt);
-      const auto* base = change != nullptr ? source::base_variable(*change->target) : nullptr;
+      const auto* base = change != nullptr ? base_variable(*change->target) : nullptr;
       if (base != nullptr && analysis_.loop(base->name) == nullptr && !is_tile_store(stmt))
         varying.insert(base->name);
     });
     const auto varies = [&](const ExprPtr& index) {
       if (const auto polynomial = analysis_.polynomial(index))
         return polynomial->mentions(strips.counted.name);
-      const std::set<std::string> names = source::variables_of(index);
+      const std::set<std::string> names = variables_of(index);
       return analysis_.reads_memory(index) ||
              std::any_of(names.begin(), names.end(),
                          [&](const std::string& name) { return varying.contains(name); });
     };
     std::string moving;
-    source::walk(strips.copies, [&](const Stmt& stmt) {
+    walk(strips.copies, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration != nullptr && (!declaration->value || varies(declaration->value)))
         varying.insert(declaration->variable.name);
       if (const std::string tile = tile_filled_below(stmt); !tile.empty() && is_asked(stmt, varies))
         moving = tile;
       if (!is_tile_store(stmt)) return;
-      source::walk(target_of(stmt), [&](const Expr& node) {
-        const auto* element = as<source::Subscript>(node);
+      walk(target_of(stmt), [&](const Expr& node) {
+        const auto* element = as<Subscript>(node);
         if (element != nullptr && varies(element->index))
-          moving = source::base_variable(*target_of(stmt))->name;
+          moving = base_variable(*target_of(stmt))->name;
       });
     });
     if (moving.empty()) return {};
@@ -256,7 +241,7 @@ class StripFinder {
     if (const auto* branch = as<Branch>(stmt)) return varies(branch->condition);
     const auto* loop = as<ForLoop>(stmt);
     if (loop == nullptr) return false;
-    const auto counted = source::counted_loop_of(stmt);
+    const auto counted = counted_loop_of(stmt);
     return !counted || varies(counted->first) || varies(counted->limit);
   }
 
@@ -264,8 +249,8 @@ class StripFinder {
   std::string tile_filled_below(const Stmt& stmt) const {
     std::string tile;
     for (const Block* block : {&body_of(stmt), &otherwise_of(stmt)}) {
-      source::walk(*block, [&](const Stmt& inner) {
-        if (is_tile_store(inner)) tile = source::base_variable(*target_of(inner))->name;
+      walk(*block, [&](const Stmt& inner) {
+        if (is_tile_store(inner)) tile = base_variable(*target_of(inner))->name;
       });
     }
     return tile;
@@ -277,9 +262,9 @@ class StripFinder {
     const std::function<void(const Block&)> look = [&](const Block& block) {
       for (const StmtPtr& stmt : block) {
         if (stmt.get() == strips.loop) continue;
-        source::walk_own_expressions(*stmt, [&](const Expr& node) {
-          for (const source::Variable& tile : strips.tiles) {
-            if (source::is_named(node, tile.name)) elsewhere = tile.name;
+        walk_own_expressions(*stmt, [&](const Expr& node) {
+          for (const Variable& tile : strips.tiles) {
+            if (is_named(node, tile.name)) elsewhere = tile.name;
           }
         });
         look(body_of(*stmt));
@@ -301,7 +286,7 @@ class StripFinder {
 
 bool stores_to_tile(const Stmt& stmt, const Analysis& analysis) {
   const auto* store = as<Assignment>(stmt);
-  const auto* base = store != nullptr ? source::base_variable(*store->target) : nullptr;
+  const auto* base = store != nullptr ? base_variable(*store->target) : nullptr;
   return base != nullptr && analysis.is_shared(base->name);
 }
 

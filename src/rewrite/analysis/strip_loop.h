@@ -12,27 +12,26 @@
 #pragma once
 
 #include "base/result.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <vector>
 
 namespace regraph::rewrite {
 
 struct StripLoop {
-  const source::Stmt* loop = nullptr;
-  source::CountedLoop counted;
-  source::ExprPtr active;  // the condition of COPY and USE; null: there is none
-  source::Block copies;    // COPY as it stands, without the condition
-  source::Block use;
-  std::vector<source::Variable> tiles;
+  const Stmt* loop = nullptr;
+  CountedLoop counted;
+  ExprPtr active;  // the condition of COPY and USE; null: there is none
+  Block copies;    // COPY as it stands, without the condition
+  Block use;
+  std::vector<Variable> tiles;
 };
 
 // The kernel's first loop of that shape. Error: refused, with what is in the way.
-[[nodiscard]] Result<StripLoop> find_strip_loop(const source::Kernel& kernel,
-                                                const source::Analysis& analysis);
+[[nodiscard]] Result<StripLoop> find_strip_loop(const Kernel& kernel, const Analysis& analysis);
 
 // Whether the statement itself assigns to an element of a shared array.
-[[nodiscard]] bool stores_to_tile(const source::Stmt& stmt, const source::Analysis& analysis);
+[[nodiscard]] bool stores_to_tile(const Stmt& stmt, const Analysis& analysis);
 
 }  // namespace regraph::rewrite

@@ -1,18 +1,18 @@
 #include "rewrite/analysis/thread_axes.h"
 
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/guarded_access.h"
+#include "affine/block_geometry.h"
+#include "affine/guarded_access.h"
 #include "source/walk.h"
 
 #include <utility>
 
 namespace regraph::rewrite {
 
-int misalignment(const source::Kernel& kernel, const source::Analysis& analysis,
-                 const std::string& axis, const Dim3& block) {
+int misalignment(const Kernel& kernel, const Analysis& analysis, const std::string& axis,
+                 const Dim3& block) {
   int count = 0;
   for_each_guarded_access(kernel.body, [&](const GuardedAccess& access) {
-    const auto* base = source::base_variable(*access.access);
+    const auto* base = base_variable(*access.access);
     if (base == nullptr || !analysis.is_global_pointer(base->name)) return;
     const auto index = analysis.polynomial(access.access->index);
     if (!index) return;
@@ -27,7 +27,7 @@ Result<Launch> launch_with_axes_exchanged(const KernelAnalysis& kernel) {
   if (const Status& status = kernel.transparent(); !status) return status.error();
   auto launch = kernel.launch();
   if (!launch) return launch.error();
-  const source::Analysis& analysis = kernel.analysis();
+  const Analysis& analysis = kernel.analysis();
   if (analysis.uses_warp_intrinsics()) {
     return refuse("warp intrinsics tie the result to which threads share a warp");
   }

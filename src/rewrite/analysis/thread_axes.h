@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "kernel/launch_plan.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <string>
@@ -12,7 +13,7 @@ namespace regraph::rewrite {
 
 // How far global accesses are from coalesced along `axis`: loads whose address moves by anything
 // but 0 or 1 element count twice, stores (which do not wait) once.
-[[nodiscard]] int misalignment(const source::Kernel& kernel, const source::Analysis& analysis,
+[[nodiscard]] int misalignment(const Kernel& kernel, const Analysis& analysis,
                                const std::string& axis, const Dim3& block);
 
 // The launch with x and y exchanged. A pure renaming of the thread space: legal whenever nothing

@@ -1,4 +1,4 @@
-#include "rewrite/analysis/guard_terms.h"
+#include "affine/guard_terms.h"
 #include "rewrite/analysis/interior.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
@@ -12,16 +12,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::BinaryOperator;
-using source::Branch;
-using source::Expr;
-using source::ExprPtr;
-using source::Kernel;
-using source::Polynomial;
-using source::Stmt;
-
 namespace {
 
 // More conditions than this are no test that pays for what it saves.
@@ -33,11 +23,10 @@ class ThreadInteriorFinder {
       : kernel_(kernel), analysis_(analysis), reader_(kernel, analysis, block, false) {}
 
   Result<Interior> find() {
-    source::walk(kernel_.body, [&](const Stmt& stmt) {
+    walk(kernel_.body, [&](const Stmt& stmt) {
       if (const auto* branch = as<Branch>(stmt)) note_terms(branch->condition, decides_more(stmt));
-      source::walk_own_expressions(stmt, [&](const Expr& node) {
-        if (const auto* choice = as<source::Conditional>(node))
-          note_terms(choice->condition, false);
+      walk_own_expressions(stmt, [&](const Expr& node) {
+        if (const auto* choice = as<Conditional>(node)) note_terms(choice->condition, false);
       });
     });
     std::map<std::size_t, std::vector<const Term*>> groups;
@@ -66,20 +55,20 @@ class ThreadInteriorFinder {
   // Whether memory is changed under the condition.
   bool decides_more(const Stmt& branch) const {
     bool found = false;
-    for (const source::Block* block : {&body_of(branch), &otherwise_of(branch)}) {
-      source::walk(*block, [&](const Stmt& stmt) {
-        const source::ExprPtr& target = target_of(stmt);
-        const auto* base = target ? source::base_variable(*target) : nullptr;
+    for (const Block* block : {&body_of(branch), &otherwise_of(branch)}) {
+      walk(*block, [&](const Stmt& stmt) {
+        const ExprPtr& target = target_of(stmt);
+        const auto* base = target ? base_variable(*target) : nullptr;
         const bool is_local = base != nullptr && analysis_.local(base->name) != nullptr &&
                               !analysis_.local(base->name)->is_pointer;
-        found = found || (target && !is_local) || source::is<source::Evaluation>(stmt);
+        found = found || (target && !is_local) || is<source::Evaluation>(stmt);
       });
     }
     return found;
   }
 
   void note_terms(const ExprPtr& condition, bool decides_more) {
-    for (const ExprPtr& part : source::conjuncts(condition)) {
+    for (const ExprPtr& part : conjuncts(condition)) {
       auto term = reader_.term_of(*part);
       if (!term || !reader_.depends_on_threads(term->left - term->right)) continue;
       const bool is_lower =

@@ -1,11 +1,9 @@
 #include "rewrite/analysis/thread_rows.h"
 
-#include "rewrite/analysis/global_index.h"
+#include "affine/global_index.h"
 #include "rewrite/analysis/grid_guard.h"
 
 namespace regraph::rewrite {
-
-using source::Analysis;
 
 Status require_thread_a_row(const KernelAnalysis& kernel, const Launch& launch) {
   if (const Status& status = kernel.transparent(); !status) return status;

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 

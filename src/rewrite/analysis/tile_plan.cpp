@@ -1,29 +1,155 @@
 #include "rewrite/analysis/tile_plan.h"
 
+#include "affine/block_geometry.h"
+#include "affine/constraints.h"
+#include "affine/footprint.h"
+#include "base/result.h"
 #include "rewrite/analysis/guarded_liveness.h"
 #include "rewrite/analysis/refusal_place.h"
-#include "rewrite/analysis/tile_conditions.h"
-#include "rewrite/analysis/tile_layout.h"
 #include "rewrite/analysis/tile_uses.h"
 #include "rewrite/analysis/vector_type.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
+#include "source/analysis.h"
 #include "source/build.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::ExprPtr;
-using source::Kernel;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtPtr;
-
 namespace {
+
+// How tiles that are filled by vectors lie in shared memory.
+
+// Whether a thread reads neighbours along the dimension in a loop over its copies.
+bool runs_along(const FootprintDimension& dimension, const std::string& contraction,
+                const LocalSymbols& locals) {
+  constexpr std::int64_t kShortestRun = 4;
+  return std::any_of(dimension.terms.begin(), dimension.terms.end(), [&](const auto& term) {
+    const auto& [symbol, factor] = term;
+    return factor == 1 && symbol != contraction && !symbol.starts_with("threadIdx") &&
+           locals.at(symbol) % kShortestRun == 0;
+  });
+}
+
+// Sets whether the array's tile is transposed, and its padding. `contraction`: the counter of the
+// loop; `locals`: extents of the indices within the block. Tiles that keep the layout of memory are
+// never transposed.
+void lay_out_tile(StagedArray& array, const std::string& contraction, const LocalSymbols& locals,
+                  bool keeps_layout) {
+  const std::size_t rank = array.footprint.dimensions.size();
+  if (rank < 2) return;
+  const FootprintDimension& rows = array.footprint.dimensions[rank - 2];
+  const FootprintDimension& columns = array.footprint.dimensions[rank - 1];
+  const std::int64_t width =
+      kWidestAccess / static_cast<std::int64_t>(size_in_bytes(*array.scalar));
+  if (keeps_layout) {
+    // Threads read vectors of neighbouring rows at once. These lie in different banks when a row is
+    // an odd number of vectors long.
+    const bool is_even = columns.extent % (2 * width) == 0;
+    if (is_even && columns.terms.contains(contraction)) array.padding = width;
+    return;
+  }
+  // Rows of the tile follow what a thread reads one after another, so that it can read several at
+  // once; the padding keeps them aligned and apart.
+  array.transposed =
+      runs_along(rows, contraction, locals) && !runs_along(columns, contraction, locals);
+  if (array.transposed) array.padding = width;
+}
+
+// Conditions around what is read, as conditions on the coordinates of a tile.
+
+// The strip that a tile holds.
+struct TileStrip {
+  const Analysis& analysis;
+  const Dim3& block;
+  const LocalSymbols& locals;      // (tile_uses.h)
+  const std::string& contraction;  // the loop's counter
+  const std::string& outer;        // the strip's first iteration
+};
+
+// Replaces local symbols by the copy's coordinates. Nothing: the polynomial mixes what the
+// array's dimensions cover and what they do not, or is no function of the coordinates.
+std::optional<Polynomial> over_coordinates(const Polynomial& polynomial, const TileStrip& strip,
+                                           const StagedArray& array) {
+  std::set<std::string> names;
+  for (const auto& [name, count] : strip.locals)
+    names.insert(name);
+  Polynomial result = polynomial.without(names);
+  for (std::size_t d = 0; d < array.footprint.dimensions.size(); ++d) {
+    const FootprintDimension& dimension = array.footprint.dimensions[d];
+    std::optional<Polynomial> scale;
+    for (const auto& [symbol, factor] : dimension.terms) {
+      const auto coefficient = polynomial.coefficient(symbol);
+      if (!coefficient) return std::nullopt;
+      if (factor == 1) scale = *coefficient;
+    }
+    if (!scale) return std::nullopt;
+    for (const auto& [symbol, factor] : dimension.terms) {
+      if (!(*polynomial.coefficient(symbol) == *scale * Polynomial(factor))) return std::nullopt;
+    }
+    result = result + *scale * Polynomial::symbol(array.coordinates[d]);
+    // The contraction variable is the strip's first iteration plus the coordinate.
+    if (dimension.terms.contains(strip.contraction))
+      result = result + *scale * Polynomial::symbol(strip.outer);
+  }
+  for (const std::string& symbol : polynomial.symbols()) {
+    if (strip.locals.contains(symbol) && array.footprint.dimension_of(symbol) == nullptr)
+      return std::nullopt;
+  }
+  return result;
+}
+
+// Whether a difference of what the copy's coordinates stand for may come out below zero.
+bool may_wrap(const Polynomial& side, const TileStrip& strip) {
+  const auto symbols = side.symbols();
+  return std::any_of(symbols.begin(), symbols.end(),
+                     [&](const std::string& symbol) { return strip.locals.contains(symbol); }) &&
+         std::any_of(side.terms().begin(), side.terms().end(),
+                     [](const auto& term) { return term.second < 0; });
+}
+
+// Adds the guard as a condition on the array's coordinates. A condition on symbols the array's
+// index does not use says nothing about which of its elements exist, and is dropped: some thread of
+// the grid meets it, and that thread's accesses are the original's. Error: refused, where it is no
+// comparison, or mixes both.
+Status add_tile_condition(const ExprPtr& guard, const TileStrip& strip, StagedArray& array) {
+  const auto* comparison = as<Binary>(guard);
+  if (comparison == nullptr || !is_comparison(comparison->op) ||
+      comparison->op == BinaryOperator::not_equal) {
+    return refuse("a guard of its accesses is no comparison");
+  }
+  const auto left = local_polynomial(comparison->left, strip.analysis, strip.block);
+  const auto right = local_polynomial(comparison->right, strip.analysis, strip.block);
+  if (!left || !right)
+    return refuse("a guard of its accesses is no comparison of known expressions");
+  if (compares_unsigned(guard) && (may_wrap(*left, strip) || may_wrap(*right, strip)))
+    return refuse("a guard compares without signs what may be negative");
+  bool inside = false;
+  bool outside = false;
+  for (const Polynomial& side : {*left, *right}) {
+    for (const std::string& symbol : side.symbols()) {
+      if (!strip.locals.contains(symbol)) continue;
+      (array.footprint.dimension_of(symbol) != nullptr ? inside : outside) = true;
+    }
+  }
+  if (!inside && outside) return {};
+  if (inside && outside) return refuse("a guard mixes its index with other indices");
+  const auto mapped_left = over_coordinates(*left, strip, array);
+  const auto mapped_right = over_coordinates(*right, strip, array);
+  if (!mapped_left || !mapped_right) {
+    return refuse("a guard of its accesses is no function of the tile's coordinates");
+  }
+  array.guards.push_back({comparison->op, *mapped_left, *mapped_right});
+  return {};
+}
 
 // Staging pays when each staged element is read at least this often by the block.
 constexpr std::int64_t kLeastReuse = 2;
@@ -39,7 +165,7 @@ class TilePlanner {
     result.loop = loop;
     result.depth = depth_;
     result.copies = copies_;
-    const auto counted = source::counted_loop_of(*loop);
+    const auto counted = counted_loop_of(*loop);
     if (!counted || counted->stride != 1)
       return refuse(loop_named(*loop) + "not a counted loop of stride 1");
     result.counted = *counted;
@@ -68,9 +194,9 @@ class TilePlanner {
     uses_ = std::move(*uses);
     variable_ = counted->name;
     first_ = counted->first;
-    outer_ = source::fresh_name(kernel_, variable_ + "0");
+    outer_ = fresh_name(kernel_, variable_ + "0");
     result.outer = outer_;
-    result.inner = source::fresh_name(kernel_, variable_ + "1");
+    result.inner = fresh_name(kernel_, variable_ + "1");
 
     std::string obstacles;
     bool contracts = false;
@@ -98,11 +224,10 @@ class TilePlanner {
   // Whether it is computed from integer parameters alone: (n + 15) / 16 * 16.
   bool is_of_sizes(const ExprPtr& expr) const {
     bool result = true;
-    source::walk(expr, [&](const source::Expr& part) {
-      const auto* variable = source::as<source::VariableReference>(part);
+    walk(expr, [&](const Expr& part) {
+      const auto* variable = as<VariableReference>(part);
       if (variable == nullptr) {
-        result = result && (source::is<source::IntegerLiteral>(part) ||
-                            source::is<source::Binary>(part) || source::is<source::Cast>(part));
+        result = result && (is<IntegerLiteral>(part) || is<Binary>(part) || is<Cast>(part));
         return;
       }
       const ExprPtr definition = analysis_.definition(variable->name);
@@ -116,11 +241,11 @@ class TilePlanner {
 
   bool indexes_registers(const Stmt& loop, const std::string& counter) const {
     bool found = false;
-    source::walk_expressions(body_of(loop), [&](const source::Expr& node) {
-      const auto* element = source::as<source::Subscript>(node);
-      const auto* base = element != nullptr ? source::base_variable(node) : nullptr;
+    walk_expressions(body_of(loop), [&](const Expr& node) {
+      const auto* element = as<Subscript>(node);
+      const auto* base = element != nullptr ? base_variable(node) : nullptr;
       found = found || (base != nullptr && is_register(base->name, analysis_) &&
-                        source::variables_of(element->index).contains(counter));
+                        variables_of(element->index).contains(counter));
     });
     return found;
   }
@@ -128,8 +253,8 @@ class TilePlanner {
   // `apart`: digits that make one number are dimensions of their own.
   Result<StagedArray> stage(const ArrayUse& use, bool apart) {
     if (!use.obstacle.empty()) return refuse(use.obstacle);
-    const source::KernelParameter* parameter = kernel_.parameter(use.name);
-    if (!source::zero_value(parameter->type, parameter->scalar)) {
+    const KernelParameter* parameter = kernel_.parameter(use.name);
+    if (!zero_value(parameter->type, parameter->scalar)) {
       return refuse("its element type is not supported in tiles");
     }
     auto footprint = footprint_of(use.index, uses_.locals, variable_);
@@ -141,13 +266,13 @@ class TilePlanner {
     array.scalar = parameter->scalar;
     array.footprint = std::move(*footprint);
     array.wide_index = use.wide;
-    array.tile = source::fresh_name(kernel_, use.name + "_tile");
+    array.tile = fresh_name(kernel_, use.name + "_tile");
     const std::size_t rank = array.footprint.dimensions.size();
     if (rank == 0) return refuse("every thread reads the same element");
     if (rank > 3) return refuse("its accesses span more than three dimensions");
-    if (rank > 2) array.coordinates.push_back(source::fresh_name(kernel_, use.name + "_plane"));
-    if (rank > 1) array.coordinates.push_back(source::fresh_name(kernel_, use.name + "_row"));
-    array.coordinates.push_back(source::fresh_name(kernel_, use.name + "_column"));
+    if (rank > 2) array.coordinates.push_back(fresh_name(kernel_, use.name + "_plane"));
+    if (rank > 1) array.coordinates.push_back(fresh_name(kernel_, use.name + "_row"));
+    array.coordinates.push_back(fresh_name(kernel_, use.name + "_column"));
     if (const FootprintDimension* dimension = array.footprint.dimension_of(variable_)) {
       array.follows_contraction = true;
       if (dimension->terms.size() > 1) {

@@ -1,11 +1,12 @@
 // Which arrays a contraction loop can stage in shared memory, and how. Used by smem_tile.
 #pragma once
 
+#include "affine/block_geometry.h"
+#include "affine/footprint.h"
+#include "affine/tile_guard.h"
 #include "base/result.h"
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/footprint.h"
-#include "rewrite/analysis/tile_guard.h"
 #include "rewrite/analysis/vector_copy.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
 #include <optional>
@@ -41,12 +42,12 @@ struct StagedArray {
   // Extents of the tile.
   [[nodiscard]] std::vector<std::int64_t> extents() const;
   // The tile's element for coordinates in the footprint's order.
-  [[nodiscard]] source::ExprPtr element(std::vector<source::ExprPtr> at) const;
+  [[nodiscard]] ExprPtr element(std::vector<ExprPtr> at) const;
 };
 
 struct TilePlan {
-  source::StmtPtr loop;
-  source::CountedLoop counted;
+  StmtPtr loop;
+  CountedLoop counted;
   std::int64_t depth = 0;  // iterations staged at once
   std::string outer;       // first iteration of the stage, e.g. k0
   std::string inner;       // iteration within the stage, e.g. k1
@@ -56,9 +57,8 @@ struct TilePlan {
 
 // Plans the staging of `loop`, which all threads of the normalised kernel reach. Error: refused,
 // with the reason.
-[[nodiscard]] Result<TilePlan> plan_tile(const source::Kernel& kernel,
-                                         const source::Analysis& analysis,
-                                         const source::StmtPtr& loop, const Dim3& block,
-                                         std::int64_t depth, const TileCopies& copies);
+[[nodiscard]] Result<TilePlan> plan_tile(const Kernel& kernel, const Analysis& analysis,
+                                         const StmtPtr& loop, const Dim3& block, std::int64_t depth,
+                                         const TileCopies& copies);
 
 }  // namespace regraph::rewrite

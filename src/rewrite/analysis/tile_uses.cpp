@@ -1,6 +1,6 @@
 #include "rewrite/analysis/tile_uses.h"
 
-#include "rewrite/analysis/guarded_access.h"
+#include "affine/guarded_access.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
@@ -10,12 +10,6 @@
 #include <utility>
 
 namespace regraph::rewrite {
-
-using source::Analysis;
-using source::ExprPtr;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtKind;
 
 namespace {
 
@@ -38,10 +32,10 @@ class UseCollector {
     }
     result_.locals[variable] = depth_;
     Status status;
-    source::walk(body_of(loop), [&](const Stmt& stmt) {
+    walk(body_of(loop), [&](const Stmt& stmt) {
       switch (stmt.kind()) {
         case StmtKind::for_loop: {
-          const auto inner = source::counted_loop_of(stmt);
+          const auto inner = counted_loop_of(stmt);
           const auto trips = inner ? inner->trip_count() : std::nullopt;
           if (!trips || !inner->starts_at_zero()) {
             status = refuse(loop_named(stmt) + "an inner loop does not run from 0 to a constant");
@@ -71,7 +65,7 @@ class UseCollector {
 
   void collect_arrays(const Stmt& loop) {
     for_each_guarded_access(body_of(loop), [&](const GuardedAccess& access) {
-      const auto* base = source::base_variable(*access.access);
+      const auto* base = base_variable(*access.access);
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
       auto found = std::find_if(result_.arrays.begin(), result_.arrays.end(),
                                 [&](const ArrayUse& use) { return use.name == base->name; });
@@ -84,7 +78,7 @@ class UseCollector {
       if (analysis_.is_viewed(base->name)) use.obstacle = "read as another type too";
       const ExprPtr& index = access.access->index;
       const auto polynomial = local_polynomial(index, analysis_, block_);
-      if (!polynomial || !source::is<source::VariableReference>(access.access->base)) {
+      if (!polynomial || !is<VariableReference>(access.access->base)) {
         use.obstacle = "its index is not a polynomial of known symbols";
         return;
       }
@@ -114,19 +108,6 @@ class UseCollector {
 Result<TileUses> tile_uses(const Stmt& loop, const std::string& counter, const Analysis& analysis,
                            const Dim3& block, std::int64_t depth) {
   return UseCollector(analysis, block, depth).run(loop, counter);
-}
-
-std::optional<Polynomial> local_polynomial(const ExprPtr& expr, const Analysis& analysis,
-                                           const Dim3& block) {
-  const auto polynomial = analysis.polynomial(expr);
-  if (!polynomial) return std::nullopt;
-  Polynomial result = with_block_extents(*polynomial, block);
-  for (int axis = 0; axis < 3; ++axis) {
-    if (extent(block, axis) > 1) continue;
-    result = result.substitute(std::string("threadIdx.") + kAxes[static_cast<std::size_t>(axis)],
-                               Polynomial());
-  }
-  return result;
 }
 
 }  // namespace regraph::rewrite

@@ -2,11 +2,11 @@
 // tile. Used by tile_plan.
 #pragma once
 
+#include "affine/block_geometry.h"
+#include "affine/footprint.h"
 #include "base/result.h"
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/footprint.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <cstdint>
 #include <map>
@@ -19,8 +19,8 @@ namespace regraph::rewrite {
 // All accesses of one array in the loop.
 struct ArrayUse {
   std::string name;
-  source::Polynomial index;
-  std::vector<source::ExprPtr> guards;
+  Polynomial index;
+  std::vector<ExprPtr> guards;
   bool wide = false;
   std::string obstacle;  // why it cannot be staged; empty: it can
 };
@@ -33,14 +33,8 @@ struct TileUses {
 
 // What the loop with that counter uses, of which `depth` iterations share a tile. Error: refused,
 // where an inner loop has no constant length or the loop holds what cannot be staged around.
-[[nodiscard]] Result<TileUses> tile_uses(const source::Stmt& loop, const std::string& counter,
-                                         const source::Analysis& analysis, const Dim3& block,
+[[nodiscard]] Result<TileUses> tile_uses(const Stmt& loop, const std::string& counter,
+                                         const Analysis& analysis, const Dim3& block,
                                          std::int64_t depth);
-
-// The index with the block's extents filled in and axes of extent 1 dropped; nothing where it is no
-// polynomial.
-[[nodiscard]] std::optional<source::Polynomial> local_polynomial(const source::ExprPtr& expr,
-                                                                 const source::Analysis& analysis,
-                                                                 const Dim3& block);
 
 }  // namespace regraph::rewrite

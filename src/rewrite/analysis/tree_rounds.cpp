@@ -1,6 +1,6 @@
 #include "rewrite/analysis/tree_rounds.h"
 
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -10,32 +10,14 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Barrier;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-using source::VariableReference;
-
 namespace {
 
 constexpr const char* kThread = "threadIdx.x";
 
-bool is_own_slot(const ExprPtr& target, const std::string& array, const source::Analysis& analysis,
+bool is_own_slot(const ExprPtr& target, const std::string& array, const Analysis& analysis,
                  const Dim3& block) {
   const auto* access = as<Subscript>(target);
-  const auto* base = access != nullptr ? source::base_variable(*target) : nullptr;
+  const auto* base = access != nullptr ? base_variable(*target) : nullptr;
   if (base == nullptr || base->name != array) return false;
   const auto index = analysis.polynomial(access->index);
   return index && with_block_extents(*index, block) == Polynomial::symbol(kThread);
@@ -80,7 +62,7 @@ std::optional<Polynomial> TreeRounds::polynomial(const ExprPtr& expr) const {
     if (definition) return polynomial(definition);
     return analysis_.meaning()(name);
   };
-  const auto result = source::to_polynomial(expr, meaning);
+  const auto result = to_polynomial(expr, meaning);
   return result ? std::optional(with_block_extents(*result, block_)) : std::nullopt;
 }
 
@@ -93,8 +75,7 @@ TreeRounds::Order TreeRounds::order_of(const ForLoop& loop) {
   stride_ = name;
   const Assignment& step = *loop.advance();
   const auto* condition = as<Binary>(loop.condition);
-  if (!source::is_named(step.target, name) || condition == nullptr ||
-      !source::is_named(condition->left, name)) {
+  if (!is_named(step.target, name) || condition == nullptr || !is_named(condition->left, name)) {
     return Order::none;
   }
   const auto first = start_of(value_of(*loop.init));
@@ -131,17 +112,16 @@ std::optional<std::int64_t> TreeRounds::start_of(const ExprPtr& expr) const {
 // 2 for doubling, -2 for halving, 0 for anything else.
 int TreeRounds::step_amount(const Assignment& step) const {
   using Op = AssignmentOperator;
-  if (step.op == Op::add) return source::is_named(step.value, stride_) ? 2 : 0;
-  if (const auto operation = source::operation_of(step.op))
-    return amount_of(*operation, step.value);
+  if (step.op == Op::add) return is_named(step.value, stride_) ? 2 : 0;
+  if (const auto operation = operation_of(step.op)) return amount_of(*operation, step.value);
   const auto* value = as<Binary>(step.value);
-  if (value == nullptr || !source::is_named(value->left, stride_)) return 0;
+  if (value == nullptr || !is_named(value->left, stride_)) return 0;
   return amount_of(value->op, value->right);
 }
 
 int TreeRounds::amount_of(BinaryOperator op, const ExprPtr& by) {
-  const bool by_two = source::is_number(by, 2);
-  const bool by_one_place = source::is_number(by, 1);
+  const bool by_two = is_number(by, 2);
+  const bool by_one_place = is_number(by, 1);
   if (op == BinaryOperator::multiply) return by_two ? 2 : 0;
   if (op == BinaryOperator::shift_left) return by_one_place ? 2 : 0;
   if (op == BinaryOperator::divide) return by_two ? -2 : 0;
@@ -163,7 +143,7 @@ bool TreeRounds::guard_matches(const Polynomial& index) const {
   }
   if (owns_thread) {
     // t % (2 * s) == 0
-    const auto* modulo = source::as_binary(comparison->left, BinaryOperator::remainder);
+    const auto* modulo = as_binary(comparison->left, BinaryOperator::remainder);
     if (comparison->op != BinaryOperator::equal || !right || right->constant() != 0 ||
         modulo == nullptr) {
       return false;
@@ -178,20 +158,20 @@ bool TreeRounds::guard_matches(const Polynomial& index) const {
 }
 
 Status only_first_is_read_after(const Block& body, std::size_t position, const std::string& array,
-                                const source::Analysis& analysis, const Dim3& block) {
+                                const Analysis& analysis, const Dim3& block) {
   bool beyond_first = false;
   const Block rest(body.begin() + static_cast<std::ptrdiff_t>(position) + 1, body.end());
   std::function<void(const ExprPtr&)> check = [&](const ExprPtr& expr) {
     if (!expr) return;
-    if (source::is_named(expr, array)) beyond_first = true;
+    if (is_named(expr, array)) beyond_first = true;
     const auto* access = as<Subscript>(expr);
-    const auto* base = source::base_variable(*expr);
+    const auto* base = base_variable(*expr);
     if (access != nullptr && base != nullptr && base->name == array) {
       const auto index = analysis.polynomial(access->index);
       if (!index || with_block_extents(*index, block).constant() != 0) beyond_first = true;
       return;
     }
-    source::for_each_operand(*expr, check);
+    for_each_operand(*expr, check);
   };
   for (const StmtPtr& later : rest) {
     // What all threads put there anew is no result of the tree.
@@ -201,7 +181,7 @@ Status only_first_is_read_after(const Block& body, std::size_t position, const s
       check(store->value);
       break;
     }
-    source::walk(Block{later}, [&](const Stmt& stmt) {
+    walk(Block{later}, [&](const Stmt& stmt) {
       check(target_of(stmt));
       check(value_of(stmt));
     });

@@ -6,9 +6,6 @@
 
 namespace regraph::rewrite {
 
-using source::Monomial;
-using source::Polynomial;
-
 bool require_divisible(const Polynomial& polynomial, std::int64_t width, const SymbolFacts& facts,
                        std::set<std::string>& divisible) {
   for (const auto& [monomial, coefficient] : polynomial.terms()) {

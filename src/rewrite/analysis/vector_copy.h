@@ -2,8 +2,9 @@
 // of them make a vector, and every row starts at a multiple of W. Used by tile_plan.
 #pragma once
 
-#include "rewrite/analysis/footprint.h"
-#include "rewrite/analysis/tile_guard.h"
+#include "affine/footprint.h"
+#include "affine/tile_guard.h"
+#include "rewrite/forms/ir.h"
 
 #include <cstdint>
 #include <functional>
@@ -30,15 +31,14 @@ struct SymbolFacts {
 
 // Adds the parameters that `width` has to divide so that it divides the polynomial; false where
 // none would do.
-[[nodiscard]] bool require_divisible(const source::Polynomial& polynomial, std::int64_t width,
+[[nodiscard]] bool require_divisible(const Polynomial& polynomial, std::int64_t width,
                                      const SymbolFacts& facts, std::set<std::string>& divisible);
 
 // Returns the widest vectors that can fill the footprint's columns, of `scalar` elements in buffers
 // that are aligned to `alignment` bytes; nothing where there are none. `base`: the index of the
 // footprint's first element.
 [[nodiscard]] std::optional<VectorCopy> vector_copy_of(const Footprint& footprint,
-                                                       const source::Polynomial& base,
-                                                       ScalarType scalar, int alignment,
-                                                       const SymbolFacts& facts);
+                                                       const Polynomial& base, ScalarType scalar,
+                                                       int alignment, const SymbolFacts& facts);
 
 }  // namespace regraph::rewrite

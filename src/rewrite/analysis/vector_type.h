@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel/scalar_type.h"
+#include "rewrite/forms/ir.h"
 
 #include <cstdint>
 #include <string>

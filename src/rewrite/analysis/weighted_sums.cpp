@@ -14,22 +14,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Call;
-using source::Declaration;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Stmt;
-using source::StmtKind;
-using source::StmtPtr;
-using source::to;
-
 namespace {
 
 // How an expression follows weights.
@@ -39,16 +23,12 @@ class Summer {
  public:
   Summer(const Block& body, const Analysis& analysis,
          const std::function<bool(const ExprPtr&)>& is_weight)
-      : body_(body),
-        analysis_(analysis),
-        is_weight_(is_weight),
-        inside_(source::declared_names(body)) {}
+      : body_(body), analysis_(analysis), is_weight_(is_weight), inside_(declared_names(body)) {}
 
   Result<WeightedSums> run() {
-    if (Status status = block(body_, std::vector<source::CountedLoop>()); !status)
-      return status.error();
+    if (Status status = block(body_, std::vector<CountedLoop>()); !status) return status.error();
     if (result_.accumulators.empty()) return refuse("it adds no weights up");
-    for (const source::Variable& accumulator : result_.accumulators) {
+    for (const Variable& accumulator : result_.accumulators) {
       if (is_used_otherwise(accumulator.name))
         return refuse("'" + accumulator.name + "' is read before the loop is over");
     }
@@ -57,7 +37,7 @@ class Summer {
 
  private:
   // The counted loops of constant length around a statement; nothing under a condition.
-  using Around = std::optional<std::vector<source::CountedLoop>>;
+  using Around = std::optional<std::vector<CountedLoop>>;
 
   Status block(const Block& statements, const Around& around) {
     for (const StmtPtr& stmt : statements) {
@@ -93,7 +73,7 @@ class Summer {
   }
 
   Status loop(const StmtPtr& stmt, const Around& around) {
-    const auto counted = source::counted_loop_of(*stmt);
+    const auto counted = counted_loop_of(*stmt);
     if (!counted) return refuse("a loop in the second loop does not count up to a limit");
     if (degree(counted->first) > WeightDegree::none || degree(counted->limit) > WeightDegree::none)
       return follows("a bound");
@@ -105,7 +85,7 @@ class Summer {
   }
 
   Status declaration(const Declaration& stmt) {
-    if (stmt.variable.storage != source::Storage::automatic)
+    if (stmt.variable.storage != Storage::automatic)
       return refuse("the second loop declares shared memory");
     if (!stmt.value) return {};
     const WeightDegree of = degree(stmt.value);
@@ -120,10 +100,10 @@ class Summer {
   }
 
   Status assignment(const StmtPtr& stmt, const Assignment& assigned, const Around& around) {
-    const auto* base = source::base_variable(*assigned.target);
+    const auto* base = base_variable(*assigned.target);
     if (base == nullptr)
       return refuse("the second loop assigns to something that is no variable or array element");
-    for (const ExprPtr& index : source::indices_of(*assigned.target)) {
+    for (const ExprPtr& index : indices_of(*assigned.target)) {
       if (degree(index) > WeightDegree::none) return follows("an index");
     }
     if (!is_register(base->name, analysis_)) {
@@ -137,13 +117,13 @@ class Summer {
     }
     if (inside_.contains(base->name))
       return refuse("'" + base->name + "' adds weights up for one iteration only");
-    const source::Variable* variable = analysis_.local(base->name);
+    const Variable* variable = analysis_.local(base->name);
     if (!variable->scalar || !is_floating(*variable->scalar))
       return refuse("'" + base->name + "' is no floating-point sum");
     updates_.emplace(stmt.get(), base->name);
     const bool is_known =
         std::any_of(result_.accumulators.begin(), result_.accumulators.end(),
-                    [&](const source::Variable& known) { return known.name == variable->name; });
+                    [&](const Variable& known) { return known.name == variable->name; });
     if (!is_known) result_.accumulators.push_back(*variable);
     if (!is_known &&
         !(around && covers(*assigned.target, *variable, *around) && is_always_weight(*added)))
@@ -161,31 +141,28 @@ class Summer {
     if (assigned.op != Op::assign) return std::nullopt;
     ExprPtr a;
     ExprPtr b;
-    const auto own = source::same(assigned.target);
-    if (source::matches(assigned.value, source::sum(own, source::any(a))) ||
-        source::matches(assigned.value, source::sum(source::any(a), own)) ||
-        source::matches(assigned.value,
-                        source::operation(BinaryOperator::subtract, own, source::any(a)))) {
+    const auto own = same(assigned.target);
+    if (matches(assigned.value, sum(own, any(a))) || matches(assigned.value, sum(any(a), own)) ||
+        matches(assigned.value, operation(BinaryOperator::subtract, own, any(a)))) {
       return linear(a);
     }
     for (const char* function : {"fmaf", "fma"}) {
-      if (source::matches(assigned.value,
-                          source::called(function, source::any(a), source::any(b), own)))
+      if (matches(assigned.value, called(function, any(a), any(b), own)))
         return linear(source::multiply(a, b));
     }
     return std::nullopt;
   }
 
   // Whether the loops around the assignment go through all elements of the array.
-  static bool covers(const source::Expr& target, const source::Variable& variable,
-                     const std::vector<source::CountedLoop>& around) {
-    const std::vector<ExprPtr> indices = source::indices_of(target);
+  static bool covers(const Expr& target, const Variable& variable,
+                     const std::vector<CountedLoop>& around) {
+    const std::vector<ExprPtr> indices = indices_of(target);
     if (indices.size() != variable.extents.size()) return false;
     std::set<std::string> counters;
     for (std::size_t axis = 0; axis < indices.size(); ++axis) {
       const bool is_covered =
-          std::any_of(around.begin(), around.end(), [&](const source::CountedLoop& loop) {
-            return source::is_named(indices[axis], loop.name) && loop.starts_at_zero() &&
+          std::any_of(around.begin(), around.end(), [&](const CountedLoop& loop) {
+            return is_named(indices[axis], loop.name) && loop.starts_at_zero() &&
                    loop.stride == 1 && loop.trip_count() == variable.extents[axis] &&
                    counters.insert(loop.name).second;
           });
@@ -197,31 +174,28 @@ class Summer {
   // Not a choice between a weight and something else.
   static bool is_always_weight(const ExprPtr& expr) {
     bool chooses = false;
-    source::walk(expr, [&](const source::Expr& node) {
-      chooses = chooses || source::is<source::Conditional>(node);
-    });
+    walk(expr, [&](const Expr& node) { chooses = chooses || is<Conditional>(node); });
     return !chooses;
   }
 
   WeightDegree degree(const ExprPtr& expr) const {
     if (!expr) return WeightDegree::none;
     if (is_weight_(expr)) return WeightDegree::linear;
-    if (source::is_zero(expr)) return WeightDegree::zero;
-    if (const auto* variable = as<source::VariableReference>(expr))
+    if (is_zero(expr)) return WeightDegree::zero;
+    if (const auto* variable = as<VariableReference>(expr))
       return linear_.contains(variable->name) ? WeightDegree::linear : WeightDegree::none;
     if (const auto* binary = as<Binary>(expr)) return degree_of(*binary);
-    if (const auto* unary = as<source::Unary>(expr)) {
+    if (const auto* unary = as<Unary>(expr)) {
       const WeightDegree inner = degree(unary->operand);
-      const bool keeps =
-          unary->op == source::UnaryOperator::minus || unary->op == source::UnaryOperator::plus;
+      const bool keeps = unary->op == UnaryOperator::minus || unary->op == UnaryOperator::plus;
       return inner <= WeightDegree::none || keeps ? inner : WeightDegree::other;
     }
-    if (const auto* cast = as<source::Cast>(expr)) {
+    if (const auto* cast = as<Cast>(expr)) {
       const WeightDegree inner = degree(cast->operand);
       const bool keeps = cast->type && is_floating(*cast->type);
       return inner <= WeightDegree::none || keeps ? inner : WeightDegree::other;
     }
-    if (const auto* choice = as<source::Conditional>(expr)) {
+    if (const auto* choice = as<Conditional>(expr)) {
       const WeightDegree inner = together(degree(choice->then), degree(choice->otherwise));
       return degree(choice->condition) <= WeightDegree::none ? inner : WeightDegree::other;
     }
@@ -232,7 +206,7 @@ class Summer {
                       degree(call->arguments[2]));
     }
     WeightDegree result = WeightDegree::none;
-    source::for_each_operand(*expr, [&](const ExprPtr& operand) {
+    for_each_operand(*expr, [&](const ExprPtr& operand) {
       if (degree(operand) > WeightDegree::none) result = WeightDegree::other;
     });
     return result;
@@ -274,9 +248,9 @@ class Summer {
   bool is_used_otherwise(const std::string& name) const {
     bool found = false;
     const auto mentions = [&](const ExprPtr& expr) {
-      return expr && source::variables_of(expr).contains(name);
+      return expr && variables_of(expr).contains(name);
     };
-    source::walk(body_, [&](const Stmt& stmt) {
+    walk(body_, [&](const Stmt& stmt) {
       const auto update = updates_.find(&stmt);
       if (update == updates_.end() || update->second != name) {
         found = found || mentions(target_of(stmt)) || mentions(value_of(stmt));
@@ -285,11 +259,11 @@ class Summer {
       // x = x + w, and nothing else of x.
       const auto& assigned = to<Assignment>(stmt);
       std::size_t uses = 0;
-      source::walk(assigned.value, [&](const source::Expr& node) {
-        if (source::is_named(node, name)) ++uses;
+      walk(assigned.value, [&](const Expr& node) {
+        if (is_named(node, name)) ++uses;
       });
       found = found || uses > (assigned.op == AssignmentOperator::assign ? 1U : 0U);
-      for (const ExprPtr& index : source::indices_of(*assigned.target))
+      for (const ExprPtr& index : indices_of(*assigned.target))
         found = found || mentions(index);
     });
     return found;

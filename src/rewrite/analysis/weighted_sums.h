@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/result.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <functional>
 #include <string>
@@ -13,7 +13,7 @@
 namespace regraph::rewrite {
 
 struct WeightedSums {
-  std::vector<source::Variable> accumulators;  // scalars and arrays of the thread's own
+  std::vector<Variable> accumulators;  // scalars and arrays of the thread's own
   // Every iteration adds a weight to all elements of each.
   bool are_added_always = true;
 };
@@ -21,7 +21,7 @@ struct WeightedSums {
 // The sums of the loop body, in which `is_weight` says what a weight is. Error: refused, where
 // weights go anywhere else, or the body does what cannot be done in another iteration.
 [[nodiscard]] Result<WeightedSums> weighted_sums(
-    const source::Block& body, const source::Analysis& analysis,
-    const std::function<bool(const source::ExprPtr&)>& is_weight);
+    const Block& body, const Analysis& analysis,
+    const std::function<bool(const ExprPtr&)>& is_weight);
 
 }  // namespace regraph::rewrite

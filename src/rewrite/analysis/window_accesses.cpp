@@ -1,6 +1,6 @@
 #include "rewrite/analysis/window_accesses.h"
 
-#include "rewrite/analysis/index_range.h"
+#include "affine/index_range.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -10,10 +10,6 @@
 #include <utility>
 
 namespace regraph::rewrite {
-
-using source::as;
-using source::ExprPtr;
-using source::Subscript;
 
 namespace {
 
@@ -35,22 +31,21 @@ class AccessCollector {
 
   Status collect(const ExprPtr& expr, const std::vector<ExprPtr>& conditions,
                  const WindowUpdate& update) {
-    if (const auto* choice = as<source::Conditional>(expr)) {
-      const bool zero_else = source::is_zero(choice->otherwise);
-      if (zero_else || source::is_zero(choice->then)) {
+    if (const auto* choice = as<Conditional>(expr)) {
+      const bool zero_else = is_zero(choice->otherwise);
+      if (zero_else || is_zero(choice->then)) {
         std::vector<ExprPtr> inside = conditions;
-        const ExprPtr holds = zero_else ? choice->condition : source::negate(choice->condition);
-        for (const ExprPtr& term : source::conjuncts(holds))
+        const ExprPtr holds = zero_else ? choice->condition : negate(choice->condition);
+        for (const ExprPtr& term : conjuncts(holds))
           inside.push_back(term);
         const ExprPtr& value = zero_else ? choice->then : choice->otherwise;
-        if (!source::is<Subscript>(value))
-          return refuse("a choice is not between an element and zero");
+        if (!is<Subscript>(value)) return refuse("a choice is not between an element and zero");
         if (analysis_.reads_memory(choice->condition)) return refuse("a choice reads memory");
         return collect(value, inside, update);
       }
     }
     if (const auto* access = as<Subscript>(expr)) {
-      const auto* base = as<source::VariableReference>(access->base);
+      const auto* base = as<VariableReference>(access->base);
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) {
         const bool stays = !analysis_.reads_memory(expr) || is_constant_element(*access);
         return stays ? Status() : refuse("it reads more than elements of buffers");
@@ -58,10 +53,9 @@ class AccessCollector {
       result_.push_back({base->name, access->index, conditions, &update});
       return {};
     }
-    if (source::is<source::Call>(expr) && analysis_.reads_memory(expr))
-      return refuse("a call may read memory");
+    if (is<Call>(expr) && analysis_.reads_memory(expr)) return refuse("a call may read memory");
     Status result;
-    source::for_each_operand(*expr, [&](const ExprPtr& operand) {
+    for_each_operand(*expr, [&](const ExprPtr& operand) {
       if (result) result = collect(operand, conditions, update);
     });
     return result;
@@ -69,7 +63,7 @@ class AccessCollector {
 
   // Whether it is an element of a __constant__ array, and inside it whatever guards say.
   bool is_constant_element(const Subscript& access) const {
-    const auto* base = as<source::VariableReference>(access.base);
+    const auto* base = as<VariableReference>(access.base);
     if (base == nullptr || analysis_.local(base->name) != nullptr) return false;
     const auto symbol =
         std::find_if(problem_.arguments.begin(), problem_.arguments.end(),
@@ -80,7 +74,7 @@ class AccessCollector {
     return count && range && range->low >= 0 && range->high < *count;
   }
 
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   const Dim3& block_;
   const Problem& problem_;
   std::vector<WindowAccess> result_;

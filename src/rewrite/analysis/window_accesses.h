@@ -5,6 +5,7 @@
 #include "kernel/problem.h"
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/analysis/window_nest.h"
+#include "rewrite/forms/ir.h"
 
 #include <string>
 #include <vector>
@@ -14,8 +15,8 @@ namespace regraph::rewrite {
 // One access of a staged array, with what holds where the original makes it.
 struct WindowAccess {
   std::string array;
-  source::ExprPtr index;
-  std::vector<source::ExprPtr> conditions;  // beyond the guards of its update
+  ExprPtr index;
+  std::vector<ExprPtr> conditions;  // beyond the guards of its update
   const WindowUpdate* update = nullptr;
 };
 

@@ -6,9 +6,6 @@
 
 namespace regraph::rewrite {
 
-using source::ExprPtr;
-using source::Polynomial;
-
 std::int64_t WindowArray::elements() const {
   std::int64_t result = 1;
   for (const std::int64_t extent : extents)
@@ -16,11 +13,11 @@ std::int64_t WindowArray::elements() const {
   return result;
 }
 
-source::Variable WindowArray::variable() const {
+Variable WindowArray::variable() const {
   std::vector<std::int64_t> padded = extents;
   padded.back() += padding;
-  source::Variable result = source::local_variable(tile, type, scalar, padded);
-  result.storage = source::Storage::shared;
+  Variable result = local_variable(tile, type, scalar, padded);
+  result.storage = Storage::shared;
   // Aligned although no row is made of whole vectors, a compiler may read beyond the last element.
   const auto row_bytes = padded.back() * static_cast<std::int64_t>(size_in_bytes(scalar));
   if (!follows_threads && row_bytes % kFilterVectorBytes == 0)

@@ -12,18 +12,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Kernel;
-using source::StmtPtr;
-
 const WindowLoop* WindowNest::strip() const {
   return loops.empty() || loops.front().trips ? nullptr : &loops.front();
 }
@@ -35,7 +23,7 @@ bool WindowNest::adds_over(const std::string& counter) const {
 }
 
 std::vector<ExprPtr> factors_of(const ExprPtr& value) {
-  const auto* product = source::as_binary(value, source::BinaryOperator::multiply);
+  const auto* product = as_binary(value, BinaryOperator::multiply);
   if (product == nullptr) return {value};
   std::vector<ExprPtr> result = factors_of(product->left);
   const std::vector<ExprPtr> right = factors_of(product->right);
@@ -49,12 +37,10 @@ ExprPtr added_by(const WindowUpdate& update) {
   if (update.op != AssignmentOperator::assign) return nullptr;
   ExprPtr a;
   ExprPtr b;
-  const auto own = source::same(update.target);
-  if (source::matches(update.value, source::sum(own, source::any(a)))) return a;
+  const auto own = same(update.target);
+  if (matches(update.value, sum(own, any(a)))) return a;
   for (const char* function : {"fmaf", "fma", "__fmaf_rn"}) {
-    if (source::matches(update.value,
-                        source::called(function, source::any(a), source::any(b), own)))
-      return source::multiply(a, b);
+    if (matches(update.value, called(function, any(a), any(b), own))) return source::multiply(a, b);
   }
   return nullptr;
 }
@@ -78,7 +64,7 @@ class NestFinder {
  private:
   Status enter(const StmtPtr& stmt) {
     const auto* loop = as<ForLoop>(stmt);
-    const auto counted = source::counted_loop_of(*stmt);
+    const auto counted = counted_loop_of(*stmt);
     if (loop == nullptr || !counted || counted->stride != 1)
       return refuse("a loop does not count up by one");
     const auto first = analysis_.polynomial(counted->first);
@@ -101,7 +87,7 @@ class NestFinder {
     for (const StmtPtr& stmt : body) {
       if (as<Declaration>(*stmt) == nullptr) work.push_back(stmt);
     }
-    if (work.size() != 1 || !source::is<ForLoop>(work.front())) {
+    if (work.size() != 1 || !is<ForLoop>(work.front())) {
       nest_.innermost = body;
       return take(body, {});
     }
@@ -115,9 +101,8 @@ class NestFinder {
 
   static bool calls(const ExprPtr& expr) {
     bool result = false;
-    source::walk(expr, [&](const source::Expr& part) {
-      result =
-          result || source::is<source::Call>(part) || source::is<source::OpaqueExpression>(part);
+    walk(expr, [&](const Expr& part) {
+      result = result || is<Call>(part) || is<OpaqueExpression>(part);
     });
     return result;
   }
@@ -138,15 +123,15 @@ class NestFinder {
 
   Status take(const Block& block, const std::vector<ExprPtr>& guards) {
     for (const StmtPtr& stmt : block) {
-      if (source::is<Declaration>(stmt)) {
+      if (is<Declaration>(stmt)) {
         if (Status status = name(stmt); !status) return status;
       } else if (const auto* branch = as<Branch>(stmt); branch && branch->otherwise.empty()) {
         std::vector<ExprPtr> inside = guards;
-        for (const ExprPtr& term : source::conjuncts(branch->condition))
+        for (const ExprPtr& term : conjuncts(branch->condition))
           inside.push_back(term);
         if (Status status = take(branch->body, inside); !status) return status;
       } else if (const auto* update = as<Assignment>(stmt)) {
-        const auto* base = source::base_variable(*update->target);
+        const auto* base = base_variable(*update->target);
         if (base == nullptr || !is_register(base->name, analysis_))
           return refuse("a loop writes memory");
         nest_.sums.insert(base->name);
@@ -162,10 +147,10 @@ class NestFinder {
   Status classify_loops() {
     std::set<std::string> copies;
     for (const WindowUpdate& update : nest_.updates) {
-      for (const ExprPtr& index : source::indices_of(*update.target)) {
-        const auto* counter = as<source::VariableReference>(index);
+      for (const ExprPtr& index : indices_of(*update.target)) {
+        const auto* counter = as<VariableReference>(index);
         if (counter != nullptr) copies.insert(counter->name);
-        if (counter == nullptr && !source::is<source::IntegerLiteral>(index))
+        if (counter == nullptr && !is<IntegerLiteral>(index))
           return refuse("a sum has another index than a counter");
       }
     }
@@ -184,9 +169,9 @@ class NestFinder {
     const auto copies = std::count_if(nest_.loops.begin(), nest_.loops.end(),
                                       [](const WindowLoop& loop) { return loop.is_copy; });
     for (WindowUpdate& update : nest_.updates) {
-      const auto indices = source::indices_of(*update.target);
+      const auto indices = indices_of(*update.target);
       const auto named = std::count_if(indices.begin(), indices.end(), [](const ExprPtr& index) {
-        return source::is<source::VariableReference>(index);
+        return is<VariableReference>(index);
       });
       if (named != copies) return refuse("its sums are not one for each copy");
       update.value = written_out(update.value);
@@ -194,11 +179,11 @@ class NestFinder {
         guard = written_out(guard);
       const ExprPtr term = added_by(update);
       if (!term) return refuse("a loop does more than to add up");
-      for (const std::string& name : source::variables_of(term)) {
+      for (const std::string& name : variables_of(term)) {
         if (nest_.sums.contains(name)) return refuse("what is added depends on the sum");
       }
       for (const ExprPtr& guard : update.guards) {
-        for (const std::string& name : source::variables_of(guard)) {
+        for (const std::string& name : variables_of(guard)) {
           if (nest_.sums.contains(name)) return refuse("a guard depends on a sum");
         }
         if (analysis_.reads_memory(guard)) return refuse("a guard reads memory");
@@ -209,21 +194,20 @@ class NestFinder {
 
   // With the nest's own names replaced by what they stand for.
   ExprPtr written_out(const ExprPtr& expr) const {
-    return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-      const auto* variable = as<source::VariableReference>(node);
+    return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      const auto* variable = as<VariableReference>(node);
       if (variable == nullptr) return std::nullopt;
       for (const StmtPtr& stmt : nest_.names) {
-        const auto& declaration = source::to<Declaration>(*stmt);
+        const auto& declaration = to<Declaration>(*stmt);
         if (declaration.variable.name != variable->name) continue;
         const ExprPtr value = written_out(declaration.value);
-        const auto* choice = as<source::Conditional>(value);
+        const auto* choice = as<Conditional>(value);
         const auto type = choice != nullptr && choice->then->type == choice->otherwise->type
                               ? choice->then->type
                               : value->type;
         const bool is_same = declaration.variable.scalar && type == declaration.variable.scalar;
         if (is_same || !declaration.variable.scalar) return value;
-        return source::with_type(source::cast(declaration.variable.type, value),
-                                 declaration.variable.scalar);
+        return with_type(cast(declaration.variable.type, value), declaration.variable.scalar);
       }
       return std::nullopt;
     });

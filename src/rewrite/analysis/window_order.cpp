@@ -13,8 +13,7 @@ constexpr std::int64_t kMostCopiesWrittenOut = 512;
 class LoopOrder {
  public:
   LoopOrder(WindowPlan& plan, const std::vector<WindowAccess>& accesses,
-            const NeighbourhoodFinder& finder, const source::Analysis& analysis,
-            const Problem& problem)
+            const NeighbourhoodFinder& finder, const Analysis& analysis, const Problem& problem)
       : plan_(plan), accesses_(accesses), finder_(finder), analysis_(analysis), problem_(problem) {}
 
   Status set() {
@@ -79,19 +78,19 @@ class LoopOrder {
   WindowPlan& plan_;
   const std::vector<WindowAccess>& accesses_;
   const NeighbourhoodFinder& finder_;
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   const Problem& problem_;
 };
 
 }  // namespace
 
-bool is_floating_sum(const std::string& sum, const source::Analysis& analysis) {
-  const source::Variable* variable = analysis.local(sum);
+bool is_floating_sum(const std::string& sum, const Analysis& analysis) {
+  const Variable* variable = analysis.local(sum);
   return variable == nullptr || !variable->scalar || is_floating(*variable->scalar);
 }
 
 Status order_window_loops(WindowPlan& plan, const std::vector<WindowAccess>& accesses,
-                          const NeighbourhoodFinder& finder, const source::Analysis& analysis,
+                          const NeighbourhoodFinder& finder, const Analysis& analysis,
                           const Problem& problem) {
   return LoopOrder(plan, accesses, finder, analysis, problem).set();
 }

@@ -7,6 +7,7 @@
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/analysis/window_array.h"
 #include "rewrite/analysis/window_nest.h"
+#include "rewrite/forms/ir.h"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 // Statements that move a variable on from where it is.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <optional>
 #include <string>
@@ -10,12 +10,12 @@ namespace regraph::rewrite {
 
 struct Advance {
   std::string name;
-  source::ExprPtr step;
+  ExprPtr step;
   bool is_backwards = false;
 };
 
 // How the statement moves a variable on: `at += step`, `at -= step`, `at = at + step`, `at = step +
 // at`, `at = at - step`. Nothing for other statements.
-[[nodiscard]] std::optional<Advance> advance_of(const source::Stmt& stmt);
+[[nodiscard]] std::optional<Advance> advance_of(const Stmt& stmt);
 
 }  // namespace regraph::rewrite

@@ -11,28 +11,22 @@
 
 namespace regraph::rewrite {
 
-using source::ExprPtr;
-
-source::Block with_atomic_elements(const source::Kernel& kernel) {
-  return source::rewrite_expressions(
-      kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        const auto* call = source::as<source::Call>(expr);
-        if (call == nullptr || call->arguments.empty() || !source::is_atomic(call->function))
-          return std::nullopt;
-        std::string name;
-        ExprPtr index;
-        if (!source::matches(call->arguments.front(),
-                             source::sum(source::some_variable(name), source::any(index)))) {
-          return std::nullopt;
-        }
-        const source::KernelParameter* parameter = kernel.parameter(name);
-        if (parameter == nullptr || !parameter->is_pointer || !parameter->scalar)
-          return std::nullopt;
-        auto changed = std::make_shared<source::Call>(*call);
-        changed->arguments.front() =
-            source::address(source::element(source::variable(name, parameter->scalar), {index}));
-        return changed;
-      });
+Block with_atomic_elements(const Kernel& kernel) {
+  return rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    const auto* call = as<Call>(expr);
+    if (call == nullptr || call->arguments.empty() || !is_atomic(call->function))
+      return std::nullopt;
+    std::string name;
+    ExprPtr index;
+    if (!matches(call->arguments.front(), sum(some_variable(name), any(index)))) {
+      return std::nullopt;
+    }
+    const KernelParameter* parameter = kernel.parameter(name);
+    if (parameter == nullptr || !parameter->is_pointer || !parameter->scalar) return std::nullopt;
+    auto changed = std::make_shared<Call>(*call);
+    changed->arguments.front() = address(element(variable(name, parameter->scalar), {index}));
+    return changed;
+  });
 }
 
 }  // namespace regraph::rewrite

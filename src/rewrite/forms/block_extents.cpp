@@ -14,11 +14,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::ExprPtr;
-
 namespace {
 
 struct Axis {
@@ -27,7 +22,7 @@ struct Axis {
 };
 
 ExprPtr without_casts(ExprPtr expr) {
-  while (const auto* cast = as<source::Cast>(expr))
+  while (const auto* cast = as<Cast>(expr))
     expr = cast->operand;
   return expr;
 }
@@ -35,27 +30,27 @@ ExprPtr without_casts(ExprPtr expr) {
 // Names of indices that nothing changes: int bx = blockIdx.x;
 using IndexNames = std::map<std::string, ExprPtr>;
 
-IndexNames index_names(const source::Block& body) {
+IndexNames index_names(const Block& body) {
   IndexNames names;
   std::set<std::string> others;
-  source::walk(body, [&](const source::Stmt& stmt) {
+  walk(body, [&](const Stmt& stmt) {
     if (const auto& target = target_of(stmt))
-      if (const auto* base = source::place_variable(*target)) others.insert(base->name);
-    const auto* declaration = as<source::Declaration>(stmt);
+      if (const auto* base = place_variable(*target)) others.insert(base->name);
+    const auto* declaration = as<Declaration>(stmt);
     if (declaration == nullptr) return;
     const ExprPtr value = without_casts(declaration->value);
     const auto& scalar = declaration->variable.scalar;
     const bool holds = scalar && !is_floating(*scalar) && size_in_bytes(*scalar) >= 4;
-    if (holds && source::is<source::Builtin>(value)) {
+    if (holds && is<Builtin>(value)) {
       const auto [known, is_new] = names.emplace(declaration->variable.name, value);
-      if (!is_new && !source::equal(known->second, value)) others.insert(known->first);
+      if (!is_new && !equal(known->second, value)) others.insert(known->first);
     } else {
       others.insert(declaration->variable.name);
     }
   });
-  source::walk_expressions(body, [&](const source::Expr& expr) {
-    source::for_each_passed_place(expr, [&](const source::Expr& place) {
-      if (const auto* base = source::place_variable(place)) others.insert(base->name);
+  walk_expressions(body, [&](const Expr& expr) {
+    for_each_passed_place(expr, [&](const Expr& place) {
+      if (const auto* base = place_variable(place)) others.insert(base->name);
     });
   });
   for (const std::string& name : others)
@@ -66,54 +61,54 @@ IndexNames index_names(const source::Block& body) {
 bool is_axis_of(const ExprPtr& expr, const char* builtin, const Axis& axis,
                 const IndexNames& names) {
   ExprPtr plain = without_casts(expr);
-  if (const auto* variable = as<source::VariableReference>(plain)) {
+  if (const auto* variable = as<VariableReference>(plain)) {
     const auto named = names.find(variable->name);
     if (named != names.end()) plain = named->second;
   }
-  return plain && source::is_builtin(*plain, builtin + axis.letter);
+  return plain && is_builtin(*plain, builtin + axis.letter);
 }
 
 // `blockIdx.x * blockDim.x` for `blockIdx.x * extent`, through casts; null for other expressions.
 ExprPtr named_start(const ExprPtr& expr, const Axis& axis, const IndexNames& names) {
-  if (const auto* cast = as<source::Cast>(expr)) {
+  if (const auto* cast = as<Cast>(expr)) {
     const ExprPtr operand = named_start(cast->operand, axis, names);
-    return operand ? source::with_type(source::cast(cast->target, operand), expr->type) : nullptr;
+    return operand ? with_type(source::cast(cast->target, operand), expr->type) : nullptr;
   }
-  const auto* product = source::as_binary(expr, BinaryOperator::multiply);
+  const auto* product = as_binary(expr, BinaryOperator::multiply);
   if (product == nullptr) return nullptr;
   for (const bool is_swapped : {false, true}) {
     const ExprPtr& block = is_swapped ? product->right : product->left;
     const ExprPtr& number = is_swapped ? product->left : product->right;
     if (!is_axis_of(block, "blockIdx.", axis, names) ||
-        !source::is_number(without_casts(number), axis.extent)) {
+        !is_number(without_casts(number), axis.extent)) {
       continue;
     }
     ExprPtr extent = source::builtin("blockDim." + axis.letter);
     const ScalarType type = number->type.value_or(ScalarType::i32);
     if (extent->type != type)
-      extent = source::with_type(source::cast(std::string(cuda_name(type)), extent), type);
-    return source::with_type(
-        is_swapped ? source::multiply(extent, block) : source::multiply(block, extent), expr->type);
+      extent = with_type(source::cast(std::string(cuda_name(type)), extent), type);
+    return with_type(is_swapped ? source::multiply(extent, block) : source::multiply(block, extent),
+                     expr->type);
   }
   return nullptr;
 }
 
 }  // namespace
 
-source::Block with_named_block_extents(const source::Block& body, const Dim3& block) {
+Block with_named_block_extents(const Block& body, const Dim3& block) {
   const std::array<Axis, 3> axes = {Axis{"x", block.x}, Axis{"y", block.y}, Axis{"z", block.z}};
   const IndexNames names = index_names(body);
-  return source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-    const auto* sum = source::as_binary(expr, BinaryOperator::add);
+  return rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    const auto* sum = as_binary(expr, BinaryOperator::add);
     if (sum == nullptr) return std::nullopt;
     for (const Axis& axis : axes) {
       if (is_axis_of(sum->right, "threadIdx.", axis, names)) {
         if (const ExprPtr start = named_start(sum->left, axis, names))
-          return source::with_type(source::add(start, sum->right), expr->type);
+          return with_type(source::add(start, sum->right), expr->type);
       }
       if (is_axis_of(sum->left, "threadIdx.", axis, names)) {
         if (const ExprPtr start = named_start(sum->right, axis, names))
-          return source::with_type(source::add(sum->left, start), expr->type);
+          return with_type(source::add(sum->left, start), expr->type);
       }
     }
     return std::nullopt;
@@ -127,17 +122,17 @@ bool is_integer(const ExprPtr& expr) {
 }
 
 // With what is known of unit axes in place, and products and sums with it folded.
-class UnitAxes final : public source::Mutator {
+class UnitAxes final : public Mutator {
  public:
   explicit UnitAxes(const Dim3& block) : block_(block) {}
   using Mutator::run;
 
  private:
-  ExprPtr mutate(const ExprPtr& expr, const source::Builtin& builtin) override {
+  ExprPtr mutate(const ExprPtr& expr, const Builtin& builtin) override {
     for (const auto& [letter, extent] : {std::pair{'y', block_.y}, std::pair{'z', block_.z}}) {
       if (extent != 1 || builtin.name.back() != letter) continue;
-      if (builtin.name.starts_with("threadIdx.")) return source::integer(0, "0u", ScalarType::u32);
-      if (builtin.name.starts_with("blockDim.")) return source::integer(1, "1u", ScalarType::u32);
+      if (builtin.name.starts_with("threadIdx.")) return integer(0, "0u", ScalarType::u32);
+      if (builtin.name.starts_with("blockDim.")) return integer(1, "1u", ScalarType::u32);
     }
     return expr;
   }
@@ -147,10 +142,9 @@ class UnitAxes final : public source::Mutator {
     const ExprPtr right = run(binary.right);
     if (left == binary.left && right == binary.right) return expr;
     const bool is_nothing = binary.op == BinaryOperator::multiply && is_integer(left) &&
-                            is_integer(right) &&
-                            (source::is_number(left, 0) || source::is_number(right, 0));
-    if (is_nothing) return source::is_number(left, 0) ? left : right;
-    return source::with_type(source::binary(binary.op, left, right), binary.type);
+                            is_integer(right) && (is_number(left, 0) || is_number(right, 0));
+    if (is_nothing) return is_number(left, 0) ? left : right;
+    return with_type(source::binary(binary.op, left, right), binary.type);
   }
 
   const Dim3 block_;
@@ -158,7 +152,7 @@ class UnitAxes final : public source::Mutator {
 
 }  // namespace
 
-source::Block without_unit_axes(const source::Block& body, const Dim3& block) {
+Block without_unit_axes(const Block& body, const Dim3& block) {
   return UnitAxes(block).run(body);
 }
 

@@ -10,20 +10,12 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::Expr;
-using source::ExprPtr;
-using source::is;
-using source::StmtPtr;
-using source::to;
-
 namespace {
 
 bool is_narrow(const ExprPtr& expr) {
   bool found = false;
-  source::walk(expr, [&](const Expr& part) {
-    found = found || (is<source::Cast>(part) && part.type && size_in_bytes(*part.type) < 4);
+  walk(expr, [&](const Expr& part) {
+    found = found || (is<Cast>(part) && part.type && size_in_bytes(*part.type) < 4);
   });
   return found;
 }
@@ -36,7 +28,7 @@ bool is_integer(ScalarType type) {
 
 }  // namespace
 
-CommonCode::CommonCode(const source::Analysis& analysis, std::string counter, std::int64_t distance)
+CommonCode::CommonCode(const Analysis& analysis, std::string counter, std::int64_t distance)
     : analysis_(analysis), counter_(std::move(counter)), distance_(distance) {}
 
 std::optional<Block> CommonCode::of(const Block& first, const Block& second) {
@@ -52,29 +44,28 @@ std::optional<Block> CommonCode::of(const Block& first, const Block& second) {
 
 StmtPtr CommonCode::of(const StmtPtr& first, const StmtPtr& second) {
   if (first->kind() != second->kind()) return nullptr;
-  if (const auto* declaration = as<source::Declaration>(first)) {
-    const auto& other = to<source::Declaration>(second);
-    const source::Variable& variable = declaration->variable;
-    const bool is_alike = variable.type == other.variable.type &&
-                          variable.scalar == other.variable.scalar &&
-                          variable.extents == other.variable.extents &&
-                          variable.storage == source::Storage::automatic &&
-                          other.variable.storage == variable.storage &&
-                          variable.is_pointer == other.variable.is_pointer &&
-                          variable.alignment == other.variable.alignment;
+  if (const auto* declaration = as<Declaration>(first)) {
+    const auto& other = to<Declaration>(second);
+    const Variable& variable = declaration->variable;
+    const bool is_alike =
+        variable.type == other.variable.type && variable.scalar == other.variable.scalar &&
+        variable.extents == other.variable.extents && variable.storage == Storage::automatic &&
+        other.variable.storage == variable.storage &&
+        variable.is_pointer == other.variable.is_pointer &&
+        variable.alignment == other.variable.alignment;
     if (!is_alike || !declaration->value != !other.value) return nullptr;
     const ExprPtr value = declaration->value ? of(declaration->value, other.value) : nullptr;
     if (declaration->value && !value) return nullptr;
     names_[other.variable.name] = variable.name;
     names_[variable.name] = variable.name;
-    return source::declare(variable, value);
+    return declare(variable, value);
   }
-  if (const auto* assignment = as<source::Assignment>(first)) {
-    const auto& other = to<source::Assignment>(second);
+  if (const auto* assignment = as<Assignment>(first)) {
+    const auto& other = to<Assignment>(second);
     const ExprPtr target = of(assignment->target, other.target);
     const ExprPtr value = target ? of(assignment->value, other.value) : nullptr;
     if (!value || assignment->op != other.op) return nullptr;
-    auto result = std::make_shared<source::Assignment>(target, assignment->op, value);
+    auto result = std::make_shared<Assignment>(target, assignment->op, value);
     result->line = first->line;
     return result;
   }
@@ -85,16 +76,16 @@ StmtPtr CommonCode::of(const StmtPtr& first, const StmtPtr& second) {
     result->line = first->line;
     return result;
   }
-  if (const auto* branch = as<source::Branch>(first)) {
-    const auto& other = to<source::Branch>(second);
+  if (const auto* branch = as<Branch>(first)) {
+    const auto& other = to<Branch>(second);
     const ExprPtr condition = of(branch->condition, other.condition);
     auto body = condition ? of(branch->body, other.body) : std::nullopt;
     auto otherwise = body ? of(branch->otherwise, other.otherwise) : std::nullopt;
     if (!otherwise) return nullptr;
     return source::branch(condition, std::move(*body), std::move(*otherwise), branch->line);
   }
-  if (const auto* scope = as<source::Scope>(first)) {
-    auto body = of(scope->body, to<source::Scope>(second).body);
+  if (const auto* scope = as<Scope>(first)) {
+    auto body = of(scope->body, to<Scope>(second).body);
     return body ? source::scope(std::move(*body)) : nullptr;
   }
   return nullptr;
@@ -109,23 +100,21 @@ ExprPtr CommonCode::of(const ExprPtr& first, const ExprPtr& second) {
     if (between) return moved(first, *between);
   }
   if (first->kind() != second->kind()) return nullptr;
-  if (const auto* variable = as<source::VariableReference>(first)) {
-    const std::string& name = to<source::VariableReference>(second).name;
+  if (const auto* variable = as<VariableReference>(first)) {
+    const std::string& name = to<VariableReference>(second).name;
     return own_name(variable->name) == own_name(name) ? first : nullptr;
   }
   return with_common_operands(first, second);
 }
 
 // What copies declare has no value that both know: it stands for itself, by the first's name.
-std::optional<source::Polynomial> CommonCode::place(const ExprPtr& expr) const {
-  const source::SymbolMeaning known = analysis_.meaning();
-  return source::to_polynomial(expr,
-                               [&](const std::string& name) -> std::optional<source::Polynomial> {
-                                 if (names_.contains(name))
-                                   return source::Polynomial::symbol(own_name(name));
-                                 auto value = known(name);
-                                 return value ? value : source::Polynomial::symbol(name);
-                               });
+std::optional<Polynomial> CommonCode::place(const ExprPtr& expr) const {
+  const SymbolMeaning known = analysis_.meaning();
+  return to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
+    if (names_.contains(name)) return Polynomial::symbol(own_name(name));
+    auto value = known(name);
+    return value ? value : Polynomial::symbol(name);
+  });
 }
 
 std::string CommonCode::own_name(const std::string& name) const {
@@ -137,9 +126,8 @@ std::string CommonCode::own_name(const std::string& name) const {
 ExprPtr CommonCode::moved(const ExprPtr& first, std::int64_t between) const {
   if (between == 0) return first;
   if (between % distance_ != 0) return nullptr;
-  const ExprPtr steps =
-      source::multiply(source::variable(counter_), source::integer(between / distance_));
-  return source::with_type(source::add(first, steps), first->type);
+  const ExprPtr steps = multiply(source::variable(counter_), integer(between / distance_));
+  return with_type(add(first, steps), first->type);
 }
 
 // The first expression with what its operands have in common with the second's; null where the
@@ -149,7 +137,7 @@ ExprPtr CommonCode::with_common_operands(const ExprPtr& first, const ExprPtr& se
   std::vector<ExprPtr> own;
   for_each_operand(*first, [&](const ExprPtr& operand) { own.push_back(operand); });
   for_each_operand(*second, [&](const ExprPtr& operand) { others.push_back(operand); });
-  if (own.size() != others.size() || is<source::OpaqueExpression>(first)) return nullptr;
+  if (own.size() != others.size() || is<OpaqueExpression>(first)) return nullptr;
   std::map<const Expr*, ExprPtr> common;
   for (std::size_t at = 0; at < own.size(); ++at) {
     const ExprPtr operand = of(own[at], others[at]);
@@ -160,7 +148,7 @@ ExprPtr CommonCode::with_common_operands(const ExprPtr& first, const ExprPtr& se
   const auto with = [](const ExprPtr& node, const std::vector<ExprPtr>& from,
                        const std::vector<ExprPtr>& to_use) {
     std::size_t next = 0;
-    return source::rewrite_expr(node, [&](const ExprPtr& part) -> std::optional<ExprPtr> {
+    return rewrite_expr(node, [&](const ExprPtr& part) -> std::optional<ExprPtr> {
       if (part == node) return std::nullopt;
       return next < from.size() ? std::optional(to_use[next++]) : std::nullopt;
     });
@@ -169,7 +157,7 @@ ExprPtr CommonCode::with_common_operands(const ExprPtr& first, const ExprPtr& se
   replaced.reserve(own.size());
   for (const ExprPtr& operand : own)
     replaced.push_back(common[operand.get()]);
-  if (!source::equal(first, with(second, others, own))) return nullptr;
+  if (!equal(first, with(second, others, own))) return nullptr;
   return with(first, own, replaced);
 }
 

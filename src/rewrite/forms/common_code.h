@@ -1,8 +1,8 @@
 // What pieces of code have in common that differ by their place alone.
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <cstdint>
 #include <map>
@@ -16,22 +16,20 @@ namespace regraph::rewrite {
 class CommonCode {
  public:
   // The second is `distance` copies behind the first.
-  CommonCode(const source::Analysis& analysis, std::string counter, std::int64_t distance);
+  CommonCode(const Analysis& analysis, std::string counter, std::int64_t distance);
 
   // Nothing, or null, where they are not alike.
-  [[nodiscard]] std::optional<source::Block> of(const source::Block& first,
-                                                const source::Block& second);
-  [[nodiscard]] source::ExprPtr of(const source::ExprPtr& first, const source::ExprPtr& second);
+  [[nodiscard]] std::optional<Block> of(const Block& first, const Block& second);
+  [[nodiscard]] ExprPtr of(const ExprPtr& first, const ExprPtr& second);
 
  private:
-  [[nodiscard]] source::StmtPtr of(const source::StmtPtr& first, const source::StmtPtr& second);
-  [[nodiscard]] std::optional<source::Polynomial> place(const source::ExprPtr& expr) const;
+  [[nodiscard]] StmtPtr of(const StmtPtr& first, const StmtPtr& second);
+  [[nodiscard]] std::optional<Polynomial> place(const ExprPtr& expr) const;
   [[nodiscard]] std::string own_name(const std::string& name) const;
-  [[nodiscard]] source::ExprPtr moved(const source::ExprPtr& first, std::int64_t between) const;
-  [[nodiscard]] source::ExprPtr with_common_operands(const source::ExprPtr& first,
-                                                     const source::ExprPtr& second);
+  [[nodiscard]] ExprPtr moved(const ExprPtr& first, std::int64_t between) const;
+  [[nodiscard]] ExprPtr with_common_operands(const ExprPtr& first, const ExprPtr& second);
 
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   const std::string counter_;
   const std::int64_t distance_;
   std::map<std::string, std::string> names_;  // that either declares, as the first calls them

@@ -19,28 +19,19 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::StmtPtr;
-
 namespace {
 
 using Sides = std::optional<std::pair<ExprPtr, ExprPtr>>;
 
 // Both sides of a minimum, or of a maximum.
 Sides sides_of(const ExprPtr& expr, bool is_minimum) {
-  if (const auto* call = as<source::Call>(expr)) {
+  if (const auto* call = as<Call>(expr)) {
     const std::string name = is_minimum ? "min" : "max";
     const bool is_it = call->function == name || call->function == "std::" + name;
     if (!is_it || call->arguments.size() != 2) return std::nullopt;
     return std::pair(call->arguments[0], call->arguments[1]);
   }
-  const auto* choice = as<source::Conditional>(expr);
+  const auto* choice = as<Conditional>(expr);
   const auto* order = choice != nullptr ? as<Binary>(choice->condition) : nullptr;
   if (order == nullptr) return std::nullopt;
   const bool is_less = order->op == BinaryOperator::less || order->op == BinaryOperator::less_equal;
@@ -50,8 +41,7 @@ Sides sides_of(const ExprPtr& expr, bool is_minimum) {
   // What stands on the side that the choice takes where the comparison holds.
   const ExprPtr& taken = is_less == is_minimum ? order->left : order->right;
   const ExprPtr& other = is_less == is_minimum ? order->right : order->left;
-  if (!source::equal(choice->then, taken) || !source::equal(choice->otherwise, other))
-    return std::nullopt;
+  if (!equal(choice->then, taken) || !equal(choice->otherwise, other)) return std::nullopt;
   return std::pair(choice->then, choice->otherwise);
 }
 
@@ -70,18 +60,18 @@ constexpr std::int64_t kLongestWindow = 16;
 
 // A loop `for (i = largest of the firsts; i < every one of the limits; i += stride)`.
 struct Chunk {
-  source::CountedLoop counted;  // from the first and by the limit that are a constant apart
+  CountedLoop counted;  // from the first and by the limit that are a constant apart
   std::int64_t length = 0;
   std::vector<ExprPtr> guards;  // that the others are reached, and not reached
 };
 
 class ChunkFinder {
  public:
-  ChunkFinder(const source::Kernel& kernel, const source::Analysis& analysis)
+  ChunkFinder(const Kernel& kernel, const Analysis& analysis)
       : kernel_(kernel), analysis_(analysis) {}
 
   std::optional<Chunk> find(const ForLoop& loop) const {
-    const source::Declaration* init = loop.declaration();
+    const Declaration* init = loop.declaration();
     if (init == nullptr || !init->variable.scalar || !init->value || leaves_early(loop.body))
       return std::nullopt;
     const ScalarType type = *init->variable.scalar;
@@ -94,7 +84,7 @@ class ChunkFinder {
       for (const ExprPtr& other : firsts) {
         if (other == first) continue;
         if (!is_same_order(other, type)) return std::nullopt;
-        chunk->guards.push_back(source::negate(source::less(counter, other)));
+        chunk->guards.push_back(negate(source::less(counter, other)));
       }
       // From a later first on, other elements would be a stride apart.
       if (firsts.size() > 1 && chunk->counted.stride != 1) return std::nullopt;
@@ -109,10 +99,10 @@ class ChunkFinder {
   // of.
   std::optional<Chunk> find(const ForLoop& loop, const ExprPtr& value, ScalarType type) const {
     Chunk chunk;
-    const StmtPtr init = source::declare(loop.declaration()->variable, value);
-    for (const ExprPtr& term : source::conjuncts(loop.condition)) {
+    const StmtPtr init = declare(loop.declaration()->variable, value);
+    for (const ExprPtr& term : conjuncts(loop.condition)) {
       const StmtPtr alone = source::loop(init, term, loop.step, loop.body);
-      const auto counted = source::counted_loop_of(*alone);
+      const auto counted = counted_loop_of(*alone);
       if (!counted || !is_unchanging(term, counted->name)) return std::nullopt;
       const auto first = exact_value(counted->first, kernel_, analysis_);
       if (!first || !fits(counted->first, type)) return std::nullopt;
@@ -138,7 +128,7 @@ class ChunkFinder {
   }
 
   static bool is_worthwhile(const Chunk& chunk) {
-    const bool begins_elsewhere = !is<source::IntegerLiteral>(chunk.counted.first);
+    const bool begins_elsewhere = !is<IntegerLiteral>(chunk.counted.first);
     const bool is_short = chunk.length <= kLongestGuardedChunk * chunk.counted.stride;
     if (chunk.length <= chunk.counted.stride) return false;
     if (chunk.guards.empty() ? !begins_elsewhere : !is_short) return false;
@@ -152,7 +142,7 @@ class ChunkFinder {
 
   // The limits of which the smallest counts, or the first values of which the largest does.
   void collect(const ExprPtr& limit, bool is_minimum, std::vector<ExprPtr>& limits) const {
-    const auto* variable = as<source::VariableReference>(limit);
+    const auto* variable = as<VariableReference>(limit);
     const ExprPtr definition = variable != nullptr ? analysis_.definition(variable->name) : nullptr;
     const ExprPtr& value = definition && definition->type == limit->type ? definition : limit;
     const auto sides = sides_of(value, is_minimum);
@@ -169,7 +159,7 @@ class ChunkFinder {
 
   // Whether the value is the same wherever it is asked for.
   bool is_unchanging(const ExprPtr& value, const std::string& counter) const {
-    const std::set<std::string> names = source::variables_of(value);
+    const std::set<std::string> names = variables_of(value);
     return is_pure(value) && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
              return name == counter || is_steady(name, kernel_, analysis_);
            });
@@ -177,46 +167,45 @@ class ChunkFinder {
 
   bool is_pure(const ExprPtr& value) const {
     bool pure = !analysis_.reads_memory(value);
-    source::walk(value, [&](const source::Expr& part) {
-      pure = pure && !is<source::OpaqueExpression>(part) && !is<source::Subscript>(part) &&
-             !is<source::Member>(part) &&
-             (!is<source::Call>(part) || source::is_pure(source::to<source::Call>(part)));
+    walk(value, [&](const Expr& part) {
+      pure = pure && !is<OpaqueExpression>(part) && !is<Subscript>(part) && !is<Member>(part) &&
+             (!is<Call>(part) || source::is_pure(to<Call>(part)));
     });
     return pure;
   }
 
   // Whether the counter can begin with the value, and be compared with the limit, as numbers.
   static bool fits(const ExprPtr& first, ScalarType counter) {
-    if (is<source::IntegerLiteral>(first) || first->type == counter) return true;
+    if (is<IntegerLiteral>(first) || first->type == counter) return true;
     return first->type == ScalarType::i32 && counter == ScalarType::i64;
   }
   static bool is_same_order(const ExprPtr& limit, ScalarType counter) {
-    return limit->type == counter || is<source::IntegerLiteral>(limit) ||
+    return limit->type == counter || is<IntegerLiteral>(limit) ||
            (limit->type == ScalarType::i32 && counter == ScalarType::i64);
   }
 
   // Whether threads may leave the loop early, or wait for each other in it.
   static bool leaves_early(const Block& body) {
     bool result = false;
-    source::walk(body, [&](const source::Stmt& stmt) {
-      result = result || is<source::Jump>(stmt) || is<source::Return>(stmt) ||
-               is<source::Barrier>(stmt) || is<source::OpaqueStatement>(stmt);
+    walk(body, [&](const Stmt& stmt) {
+      result = result || is<Jump>(stmt) || is<Return>(stmt) || is<Barrier>(stmt) ||
+               is<OpaqueStatement>(stmt);
     });
     return result;
   }
 
   // Whether nothing comes of the loop but elements of arrays in memory.
   bool leaves_elements_only(const Block& body) const {
-    const std::set<std::string> own = source::declared_names(body);
+    const std::set<std::string> own = declared_names(body);
     bool result = true;
-    source::walk(body, [&](const source::Stmt& stmt) {
-      const auto* base = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
+    walk(body, [&](const Stmt& stmt) {
+      const auto* base = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
       if (target_of(stmt)) result = result && base != nullptr;
       if (base != nullptr)
         result = result && (own.contains(base->name) || analysis_.is_global_pointer(base->name));
-      source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
-        source::for_each_passed_place(expr, [&](const source::Expr& place) {
-          const auto* passed = source::place_variable(place);
+      walk_own_expressions(stmt, [&](const Expr& expr) {
+        for_each_passed_place(expr, [&](const Expr& place) {
+          const auto* passed = place_variable(place);
           result = result && passed != nullptr &&
                    (own.contains(passed->name) || analysis_.is_global_pointer(passed->name));
         });
@@ -225,14 +214,14 @@ class ChunkFinder {
     return result;
   }
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
 };
 
-class ChunkCounter final : public source::Mutator {
+class ChunkCounter final : public Mutator {
  public:
-  ChunkCounter(const source::Kernel& kernel, const source::Analysis& analysis)
-      : finder_(kernel, analysis), taken_(source::used_names(kernel)) {}
+  ChunkCounter(const Kernel& kernel, const Analysis& analysis)
+      : finder_(kernel, analysis), taken_(used_names(kernel)) {}
 
  private:
   using Mutator::mutate;
@@ -240,30 +229,28 @@ class ChunkCounter final : public source::Mutator {
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
     const auto chunk = finder_.find(loop);
     StmtPtr inner = Mutator::mutate(stmt, loop);
-    return chunk ? from_zero(source::to<ForLoop>(inner), *chunk) : inner;
+    return chunk ? from_zero(to<ForLoop>(inner), *chunk) : inner;
   }
 
   StmtPtr from_zero(const ForLoop& loop, const Chunk& chunk) {
-    source::Variable counter = loop.declaration()->variable;
+    Variable counter = loop.declaration()->variable;
     Block body = loop.body;
-    if (!chunk.guards.empty())
-      body = {source::branch(source::conjunction(chunk.guards), std::move(body))};
+    if (!chunk.guards.empty()) body = {branch(conjunction(chunk.guards), std::move(body))};
     auto result = std::make_shared<ForLoop>(loop);
-    if (is<source::IntegerLiteral>(chunk.counted.first)) {
-      result->condition = source::less(source::variable(counter.name, counter.scalar),
-                                       source::integer(chunk.length));
+    if (is<IntegerLiteral>(chunk.counted.first)) {
+      result->condition =
+          source::less(source::variable(counter.name, counter.scalar), integer(chunk.length));
     } else {
       const std::string name = next_name();
       const ExprPtr number = source::variable(name);
       ExprPtr first = chunk.counted.first;
       if (first->type != counter.scalar)
-        first = source::cast(std::string(cuda_name(*counter.scalar)), first);
+        first = cast(std::string(cuda_name(*counter.scalar)), first);
       counter.is_const = true;
-      body.insert(body.begin(), source::declare(counter, source::add(first, number)));
-      result->init = source::declare_integer(name, source::integer(0), false);
-      result->condition = source::less(number, source::integer(chunk.length));
-      result->step = source::assign(number, source::AssignmentOperator::add,
-                                    source::integer(chunk.counted.stride));
+      body.insert(body.begin(), declare(counter, source::add(first, number)));
+      result->init = declare_integer(name, integer(0), false);
+      result->condition = source::less(number, integer(chunk.length));
+      result->step = assign(number, AssignmentOperator::add, integer(chunk.counted.stride));
     }
     result->body = std::move(body);
     return result;
@@ -282,8 +269,8 @@ class ChunkCounter final : public source::Mutator {
 
 }  // namespace
 
-Block with_constant_lengths(const source::Kernel& kernel) {
-  const source::Analysis analysis(kernel);
+Block with_constant_lengths(const Kernel& kernel) {
+  const Analysis analysis(kernel);
   return ChunkCounter(kernel, analysis).run(kernel.body);
 }
 

@@ -1,7 +1,7 @@
 // Loops over chunks of constant length, as loops of that length.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <optional>
 #include <utility>
@@ -18,10 +18,9 @@ namespace regraph::rewrite {
 //     ->  for (int k = 0; k < 3; ++k) { const int y = p - 1 + k; if (y < h && y >= 0) s += a[y]; }
 // For loops that leave nothing behind but elements of arrays, and for short windows; others stay,
 // as do those where first value and limit could wrap around.
-[[nodiscard]] source::Block with_constant_lengths(const source::Kernel& kernel);
+[[nodiscard]] Block with_constant_lengths(const Kernel& kernel);
 
 // Both sides of a minimum in whatever form; nothing for other expressions.
-[[nodiscard]] std::optional<std::pair<source::ExprPtr, source::ExprPtr>> sides_of_minimum(
-    const source::ExprPtr& expr);
+[[nodiscard]] std::optional<std::pair<ExprPtr, ExprPtr>> sides_of_minimum(const ExprPtr& expr);
 
 }  // namespace regraph::rewrite

@@ -15,36 +15,20 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::BinaryOperator;
-using source::Block;
-using source::Branch;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Jump;
-using source::StmtPtr;
-using source::VariableReference;
-using source::WhileLoop;
-
 namespace {
 
 bool is_break(const StmtPtr& stmt) {
   const auto* jump = as<Jump>(stmt);
-  return jump != nullptr && jump->jump == source::JumpKind::break_loop;
+  return jump != nullptr && jump->jump == JumpKind::break_loop;
 }
 
 // Whether a jump or return in the block, not of an inner loop, leaves it.
 bool leaves(const Block& block) {
   return std::any_of(block.begin(), block.end(), [](const StmtPtr& stmt) {
-    if (is<Jump>(stmt) || is<source::Return>(stmt)) return true;
+    if (is<Jump>(stmt) || is<Return>(stmt)) return true;
     if (is<ForLoop>(stmt) || is<WhileLoop>(stmt)) {
       bool returns = false;
-      source::walk(Block{stmt}, [&](const source::Stmt& inner) {
-        returns = returns || is<source::Return>(inner);
-      });
+      walk(Block{stmt}, [&](const Stmt& inner) { returns = returns || is<Return>(inner); });
       return returns;
     }
     return leaves(body_of(*stmt)) || leaves(otherwise_of(*stmt));
@@ -60,13 +44,12 @@ StmtPtr as_advance(const StmtPtr& stmt) {
   AssignmentOperator op = assignment->op;
   ExprPtr value = assignment->value;
   if (op == AssignmentOperator::assign) {
-    const auto itself = source::named(target->name);
+    const auto itself = named(target->name);
     ExprPtr step;
-    if (matches(value, source::operation(BinaryOperator::add, itself, source::any(step))) ||
-        matches(value, source::operation(BinaryOperator::add, source::any(step), itself))) {
+    if (matches(value, operation(BinaryOperator::add, itself, any(step))) ||
+        matches(value, operation(BinaryOperator::add, any(step), itself))) {
       op = AssignmentOperator::add;
-    } else if (matches(value,
-                       source::operation(BinaryOperator::subtract, itself, source::any(step)))) {
+    } else if (matches(value, operation(BinaryOperator::subtract, itself, any(step)))) {
       op = AssignmentOperator::subtract;
     } else {
       return nullptr;
@@ -74,7 +57,7 @@ StmtPtr as_advance(const StmtPtr& stmt) {
     value = step;
   }
   const bool advances = op == AssignmentOperator::add || op == AssignmentOperator::subtract;
-  if (!advances || source::variables_of(value).contains(target->name)) return nullptr;
+  if (!advances || variables_of(value).contains(target->name)) return nullptr;
   auto result = std::make_shared<Assignment>(assignment->target, op, std::move(value));
   result->line = stmt->line;
   return result;
@@ -89,7 +72,7 @@ struct LoopEffects {
 
 LoopEffects effects_of(const Block& body) {
   LoopEffects result;
-  source::walk(body, [&](const source::Stmt& stmt) {
+  walk(body, [&](const Stmt& stmt) {
     const auto* assignment = as<Assignment>(stmt);
     if (assignment == nullptr) return;
     const auto* target = as<VariableReference>(assignment->target);
@@ -99,19 +82,19 @@ LoopEffects effects_of(const Block& body) {
       result.writes_memory = true;
     }
   });
-  source::walk_expressions(body, [&](const source::Expr& part) {
-    const auto* call = as<source::Call>(part);
-    result.calls = result.calls || is<source::OpaqueExpression>(part) ||
-                   (call != nullptr && call->effect != source::CallEffect::pure);
+  walk_expressions(body, [&](const Expr& part) {
+    const auto* call = as<Call>(part);
+    result.calls = result.calls || is<OpaqueExpression>(part) ||
+                   (call != nullptr && call->effect != CallEffect::pure);
   });
   return result;
 }
 
-class HeaderMaker final : public source::Mutator {
+class HeaderMaker final : public Mutator {
  public:
   explicit HeaderMaker(const Block& body) {
-    source::walk(body, [&](const source::Stmt& stmt) {
-      if (const auto* declaration = as<source::Declaration>(stmt))
+    walk(body, [&](const Stmt& stmt) {
+      if (const auto* declaration = as<Declaration>(stmt))
         ++declarations_[declaration->variable.name];
     });
   }
@@ -128,38 +111,37 @@ class HeaderMaker final : public source::Mutator {
       return;
     }
     // In front of the loop its name has to be its own.
-    source::Variable counter = loop->declaration()->variable;
+    Variable counter = loop->declaration()->variable;
     const std::string name = counter.name;
     if (declarations_[name] > 1) {
       for (int number = 2; declarations_.contains(counter.name); ++number)
         counter.name = name + "_" + std::to_string(number);
       declarations_[counter.name] = 1;
       --declarations_[name];
-      other = source::rewrite_expressions(
-                  {other},
-                  source::replace_variable(name, source::variable(counter.name, counter.scalar)))
+      other = rewrite_expressions(
+                  {other}, replace_variable(name, source::variable(counter.name, counter.scalar)))
                   .front();
     }
-    out.push_back(source::declare(counter, loop->declaration()->value));
+    out.push_back(declare(counter, loop->declaration()->value));
     out.push_back(run(other));
   }
 
   // for (int b = ..; a < n; b += d) { ..; a += c; }  ->  int b = ..; for (; a < n; a += c) { ..; b
   // += d; } Null for other loops.
   StmtPtr with_asked_counter(const ForLoop& loop) const {
-    const source::Declaration* init = loop.declaration();
+    const Declaration* init = loop.declaration();
     if (init == nullptr || !loop.step || !loop.condition || loop.body.size() < 2) return nullptr;
     const StmtPtr step = as_advance(loop.body.back());
     const std::string& kept = init->variable.name;
-    const std::set<std::string> asked = source::variables_of(loop.condition);
+    const std::set<std::string> asked = variables_of(loop.condition);
     if (!step || asked.contains(kept)) return nullptr;
     const std::string asked_first = as_name(target_of(*step));
     Block body = loop.body;
     body.pop_back();
     const std::set<std::string> changed = effects_of(body).names;
-    const std::set<std::string> own = source::declared_names(body);
-    const std::set<std::string> by = source::variables_of(value_of(*step));
-    const std::set<std::string> others = source::variables_of(value_of(*loop.step));
+    const std::set<std::string> own = declared_names(body);
+    const std::set<std::string> by = variables_of(value_of(*step));
+    const std::set<std::string> others = variables_of(value_of(*loop.step));
     const bool is_alone = asked.contains(asked_first) && !changed.contains(asked_first) &&
                           !by.contains(kept) && !others.contains(asked_first);
     const bool is_in_scope =
@@ -175,15 +157,15 @@ class HeaderMaker final : public source::Mutator {
 
   StmtPtr mutate(const StmtPtr& stmt, const WhileLoop& loop) override {
     StmtPtr inner = Mutator::mutate(stmt, loop);
-    const auto& repeat = source::to<WhileLoop>(inner);
+    const auto& repeat = to<WhileLoop>(inner);
     if (repeat.asks_last) return inner;
-    const bool is_endless = source::is_number(repeat.condition, 1);
+    const bool is_endless = is_number(repeat.condition, 1);
     return with_header(inner, is_endless ? nullptr : repeat.condition, ForLoop({}, {}, {}, {}));
   }
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
     StmtPtr inner = Mutator::mutate(stmt, loop);
-    const auto& repeat = source::to<ForLoop>(inner);
+    const auto& repeat = to<ForLoop>(inner);
     if (repeat.init || repeat.step) return with_order(inner, repeat);
     return with_header(inner, repeat.condition, repeat);
   }
@@ -191,8 +173,8 @@ class HeaderMaker final : public source::Mutator {
   // i < n for i != n, of a signed counter that goes up by one to a limit that stays: beyond it the
   // counter would overflow, which no program may do.
   static StmtPtr with_order(const StmtPtr& stmt, const ForLoop& loop) {
-    const auto* differs = as<source::Binary>(loop.condition);
-    const source::Declaration* counter = loop.declaration();
+    const auto* differs = as<Binary>(loop.condition);
+    const Declaration* counter = loop.declaration();
     if (differs == nullptr || differs->op != BinaryOperator::not_equal || counter == nullptr)
       return stmt;
     const std::string& name = counter->variable.name;
@@ -200,7 +182,7 @@ class HeaderMaker final : public source::Mutator {
     const bool is_signed = type == ScalarType::i32 || type == ScalarType::i64;
     const auto* step = loop.step ? as<Assignment>(loop.step) : nullptr;
     const bool counts = step != nullptr && step->op == AssignmentOperator::add &&
-                        source::is_number(step->value, 1) && as_name(step->target) == name;
+                        is_number(step->value, 1) && as_name(step->target) == name;
     const bool is_left = as_name(differs->left) == name;
     const ExprPtr& limit = is_left ? differs->right : differs->left;
     // One that is left on the way may begin beyond its limit.
@@ -208,12 +190,12 @@ class HeaderMaker final : public source::Mutator {
       return stmt;
     const LoopEffects effects = effects_of(loop.body);
     bool stays = !effects.calls && !effects.names.contains(name);
-    for (const std::string& used : source::variables_of(limit))
+    for (const std::string& used : variables_of(limit))
       stays = stays && used != name && !effects.names.contains(used);
-    source::walk(limit, [&](const source::Expr& part) {
-      const bool reads = is<source::Subscript>(part) || is<source::Member>(part);
-      stays = stays && !(reads && effects.writes_memory) && !is<source::Call>(part) &&
-              !is<source::OpaqueExpression>(part);
+    walk(limit, [&](const Expr& part) {
+      const bool reads = is<Subscript>(part) || is<Member>(part);
+      stays = stays && !(reads && effects.writes_memory) && !is<Call>(part) &&
+              !is<OpaqueExpression>(part);
     });
     if (!stays) return stmt;
     auto result = std::make_shared<ForLoop>(loop);
@@ -224,8 +206,8 @@ class HeaderMaker final : public source::Mutator {
   // if (i >= n) break; rest   ->   if (i < n) { rest }
   // where i goes up and n stays: where i is too large once, it is from then on.
   static Block with_guards_for_exits(Block body, const StmtPtr& advance) {
-    const auto& step = source::to<Assignment>(advance);
-    const auto* by = as<source::IntegerLiteral>(step.value);
+    const auto& step = to<Assignment>(advance);
+    const auto* by = as<IntegerLiteral>(step.value);
     // By more than one it could go beyond the largest number.
     if (step.op != AssignmentOperator::add || by == nullptr || by->value != 1) return body;
     const std::string counter = as_name(step.target);
@@ -236,8 +218,8 @@ class HeaderMaker final : public source::Mutator {
       const bool leaves = branch != nullptr && branch->otherwise.empty() &&
                           branch->body.size() == 1 && is_break(branch->body.front());
       if (!leaves) break;
-      const ExprPtr stays = source::negate(branch->condition);
-      const auto* order = as<source::Binary>(stays);
+      const ExprPtr stays = negate(branch->condition);
+      const auto* order = as<Binary>(stays);
       const bool is_order = order != nullptr && (order->op == BinaryOperator::less ||
                                                  order->op == BinaryOperator::less_equal);
       if (!is_order || as_name(order->left) != counter) return body;
@@ -247,16 +229,16 @@ class HeaderMaker final : public source::Mutator {
     Block rest(body.begin() + static_cast<std::ptrdiff_t>(at), body.end());
     const LoopEffects effects = effects_of(rest);
     for (const ExprPtr& guard : guards) {
-      for (const std::string& name : source::variables_of(guard))
+      for (const std::string& name : variables_of(guard))
         if (effects.names.contains(name)) return body;
       bool reads = false;
-      source::walk(guard, [&](const source::Expr& part) {
-        reads = reads || is<source::Subscript>(part) || is<source::Call>(part) ||
-                is<source::Member>(part) || is<source::OpaqueExpression>(part);
+      walk(guard, [&](const Expr& part) {
+        reads = reads || is<Subscript>(part) || is<Call>(part) || is<Member>(part) ||
+                is<OpaqueExpression>(part);
       });
       if (reads) return body;
     }
-    return {source::branch(source::conjunction(guards), std::move(rest))};
+    return {source::branch(conjunction(guards), std::move(rest))};
   }
 
   static std::string as_name(const ExprPtr& expr) {
@@ -272,22 +254,22 @@ class HeaderMaker final : public source::Mutator {
       const bool asks = branch != nullptr && branch->otherwise.empty() &&
                         branch->body.size() == 1 && is_break(branch->body.front());
       if (!asks) return loop;
-      condition = source::negate(branch->condition);
+      condition = negate(branch->condition);
       body.erase(body.begin());
     }
     if (!condition || body.empty()) return loop;
     StmtPtr step = as_advance(body.back());
     if (!step) return loop;
     body.pop_back();
-    const std::string& counter = source::to<VariableReference>(target_of(*step)).name;
+    const std::string& counter = to<VariableReference>(target_of(*step)).name;
     body = with_guards_for_exits(std::move(body), step);
-    const std::set<std::string> declared = source::declared_names(body);
-    const std::set<std::string> advanced_by = source::variables_of(value_of(*step));
+    const std::set<std::string> declared = declared_names(body);
+    const std::set<std::string> advanced_by = variables_of(value_of(*step));
     const bool is_in_scope =
         std::none_of(advanced_by.begin(), advanced_by.end(),
                      [&](const std::string& name) { return declared.contains(name); });
     if (!is_in_scope || declared.contains(counter) || leaves(body) ||
-        !source::variables_of(condition).contains(counter)) {
+        !variables_of(condition).contains(counter)) {
       return loop;
     }
     auto result = std::make_shared<ForLoop>(std::move(header));

@@ -1,7 +1,7 @@
 // Loops that count by statements of their own, as loops that say so in their header.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -12,6 +12,6 @@ namespace regraph::rewrite {
 // the rest, and i != n of a signed counter that goes up by one is i < n. Loops that are left or go
 // on from anywhere else stay as they are. webs.h moves the counter's
 // first value there.
-[[nodiscard]] source::Block with_counted_loops(const source::Block& body);
+[[nodiscard]] Block with_counted_loops(const Block& body);
 
 }  // namespace regraph::rewrite

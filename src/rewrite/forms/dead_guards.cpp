@@ -1,6 +1,6 @@
 #include "rewrite/forms/dead_guards.h"
 
-#include "rewrite/forms/inequalities.h"
+#include "affine/constraints.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -14,27 +14,17 @@
 
 namespace regraph::rewrite {
 
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Branch;
-using source::Conditional;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Polynomial;
-using source::StmtPtr;
-
 namespace {
 
-class GuardDropper final : public source::Mutator {
+class GuardDropper final : public Mutator {
  public:
-  explicit GuardDropper(const source::Kernel& kernel) : analysis_(kernel) {}
+  explicit GuardDropper(const Kernel& kernel) : analysis_(kernel) {}
 
  public:
   using Mutator::run;
   // What leaves the kernel where a condition holds leaves the rest where it does not.
   [[nodiscard]] Block run(const Block& block) override {
-    Inequalities outer = known_;
+    Constraints outer = known_;
     Block result = Mutator::run(block);
     known_ = std::move(outer);
     return result;
@@ -52,19 +42,19 @@ class GuardDropper final : public source::Mutator {
   // The condition without the terms that hold.
   Answer answer(const ExprPtr& condition) const {
     std::vector<ExprPtr> open;
-    const std::vector<ExprPtr> terms = source::conjuncts(condition);
+    const std::vector<ExprPtr> terms = conjuncts(condition);
     for (const ExprPtr& term : terms) {
       if (known_.refutes(term, analysis_)) return {Outcome::fails, nullptr};
       if (!known_.proves(term, analysis_)) open.push_back(term);
     }
     if (open.empty()) return {Outcome::holds, nullptr};
-    return {Outcome::open, open.size() == terms.size() ? condition : source::conjunction(open)};
+    return {Outcome::open, open.size() == terms.size() ? condition : conjunction(open)};
   }
 
   // Does what `inside` does with the condition known to hold.
   template <typename Inside>
   auto under(const ExprPtr& condition, const Inside& inside) {
-    Inequalities outer = known_;
+    Constraints outer = known_;
     known_.add_condition(condition, analysis_);
     auto result = inside();
     known_ = std::move(outer);
@@ -72,7 +62,7 @@ class GuardDropper final : public source::Mutator {
   }
 
   void append(const StmtPtr& stmt, Block& out) override {
-    const auto* branch = source::as<Branch>(stmt);
+    const auto* branch = as<Branch>(stmt);
     if (branch == nullptr) {
       out.push_back(run(stmt));
       return;
@@ -80,21 +70,20 @@ class GuardDropper final : public source::Mutator {
     const Answer known = answer(branch->condition);
     if (known.outcome != Outcome::open) {
       Block taken = run(known.outcome == Outcome::holds ? branch->body : branch->otherwise);
-      if (!taken.empty()) out.push_back(source::scope(std::move(taken)));
+      if (!taken.empty()) out.push_back(scope(std::move(taken)));
       return;
     }
     const ExprPtr condition = run(known.condition);
     Block body = under(branch->condition, [&] { return run(branch->body); });
-    Block otherwise =
-        under(source::negate(branch->condition), [&] { return run(branch->otherwise); });
+    Block otherwise = under(negate(branch->condition), [&] { return run(branch->otherwise); });
     if (condition == branch->condition && body == branch->body && otherwise == branch->otherwise) {
       out.push_back(stmt);
     } else {
       out.push_back(source::branch(condition, std::move(body), std::move(otherwise), branch->line));
     }
-    const bool leaves = !branch->body.empty() && source::is<source::Return>(branch->body.back());
+    const bool leaves = !branch->body.empty() && is<Return>(branch->body.back());
     if (leaves && branch->otherwise.empty())
-      known_.add_condition(source::negate(branch->condition), analysis_);
+      known_.add_condition(negate(branch->condition), analysis_);
   }
 
   ExprPtr mutate(const ExprPtr& expr, const Conditional& choice) override {
@@ -105,8 +94,7 @@ class GuardDropper final : public source::Mutator {
     if (known.outcome != Outcome::open) return Mutator::mutate(expr, choice);
     const ExprPtr condition = run(known.condition);
     ExprPtr then = under(choice.condition, [&] { return run(choice.then); });
-    ExprPtr otherwise =
-        under(source::negate(choice.condition), [&] { return run(choice.otherwise); });
+    ExprPtr otherwise = under(negate(choice.condition), [&] { return run(choice.otherwise); });
     if (condition == choice.condition && then == choice.then && otherwise == choice.otherwise)
       return expr;
     return std::make_shared<Conditional>(condition, std::move(then), std::move(otherwise),
@@ -123,7 +111,7 @@ class GuardDropper final : public source::Mutator {
     if (!is_below || !expr->type) return Mutator::mutate(expr, binary);
     ExprPtr whole = run(binary.left);
     if (whole->type == expr->type) return whole;
-    return source::with_type(source::cast(std::string(cuda_name(*expr->type)), whole), expr->type);
+    return with_type(source::cast(std::string(cuda_name(*expr->type)), whole), expr->type);
   }
 
   // A value that is at most dividend / divisor, signs aside.
@@ -138,12 +126,12 @@ class GuardDropper final : public source::Mutator {
       return std::nullopt;
     }
     if (auto whole = analysis_.polynomial(value)) return Quotient{std::move(*whole), Polynomial(1)};
-    if (const auto* variable = source::as<source::VariableReference>(value)) {
+    if (const auto* variable = as<VariableReference>(value)) {
       const ExprPtr definition = analysis_.definition(variable->name);
       return definition ? quotient_of(definition) : std::nullopt;
     }
-    if (const auto* cast = source::as<source::Cast>(value)) return quotient_of(cast->operand);
-    const auto* binary = source::as_binary(value, BinaryOperator::divide);
+    if (const auto* cast = as<Cast>(value)) return quotient_of(cast->operand);
+    const auto* binary = as_binary(value, BinaryOperator::divide);
     auto quotient = binary != nullptr ? quotient_of(binary->left) : std::nullopt;
     const auto divisor = quotient ? analysis_.polynomial(binary->right) : std::nullopt;
     if (!divisor) return std::nullopt;
@@ -152,22 +140,22 @@ class GuardDropper final : public source::Mutator {
   }
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
-    const auto counted = source::counted_loop_of(loop);
+    const auto counted = counted_loop_of(loop);
     if (!counted || analysis_.loop(counted->name) == nullptr) return Mutator::mutate(stmt, loop);
-    Inequalities outer = known_;
+    Constraints outer = known_;
     known_.add_loop(*counted, analysis_);
     Block body = run(loop.body);
     known_ = std::move(outer);
     return with_blocks(stmt, std::move(body), {});
   }
 
-  const source::Analysis analysis_;
-  Inequalities known_;
+  const Analysis analysis_;
+  Constraints known_;
 };
 
 }  // namespace
 
-Block without_dead_guards(const source::Kernel& kernel) {
+Block without_dead_guards(const Kernel& kernel) {
   return GuardDropper(kernel).run(kernel.body);
 }
 

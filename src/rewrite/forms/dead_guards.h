@@ -1,7 +1,7 @@
 // Conditions that hold anyway.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -9,6 +9,6 @@ namespace regraph::rewrite {
 // around them and from the bounds of the loops that they stand in; branches that are always taken
 // become blocks, those that never are go. Remainders of what is below the divisor anyway are the
 // value itself: i / w % h where i < w * h. The kernel itself where nothing follows.
-[[nodiscard]] source::Block without_dead_guards(const source::Kernel& kernel);
+[[nodiscard]] Block without_dead_guards(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -10,18 +10,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::Branch;
-using source::ForLoop;
-using source::is;
-using source::Jump;
-using source::Return;
-using source::Scope;
-using source::StmtPtr;
-using source::to;
-using source::WhileLoop;
-
 namespace {
 
 enum class Exit { of_kernel, of_iteration };
@@ -60,7 +48,7 @@ class ExitRemover {
   bool is_exit(const StmtPtr& stmt) const {
     if (exit_ == Exit::of_kernel) return is<Return>(stmt);
     const auto* jump = as<Jump>(stmt);
-    return jump != nullptr && jump->jump == source::JumpKind::continue_loop;
+    return jump != nullptr && jump->jump == JumpKind::continue_loop;
   }
 
   bool holds_exit(const StmtPtr& stmt) const {
@@ -100,13 +88,12 @@ class ExitRemover {
     if (!otherwise) return std::move(otherwise).error();
     if (body->empty() && otherwise->empty()) return StmtPtr();
     if (body->empty()) {
-      return source::branch(source::negate(branch.condition), std::move(*otherwise), {},
-                            branch.line);
+      return source::branch(negate(branch.condition), std::move(*otherwise), {}, branch.line);
     }
     return source::branch(branch.condition, std::move(*body), std::move(*otherwise), branch.line);
   }
 
-  static Error refusal(const source::Stmt& stmt) {
+  static Error refusal(const Stmt& stmt) {
     return refuse("line " + std::to_string(stmt.line) +
                   ": a return inside a loop, or one that skips only part of what follows");
   }
@@ -115,7 +102,7 @@ class ExitRemover {
   Exit exit_;
 };
 
-class ContinueRemover final : public source::Mutator {
+class ContinueRemover final : public Mutator {
  private:
   using Mutator::mutate;
 

@@ -9,22 +9,9 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Call;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is_named;
-using source::StmtPtr;
-using source::Subscript;
-using source::VariableReference;
-using source::WhileLoop;
-
 namespace {
 
-class HazardFinder final : public source::Visitor {
+class HazardFinder final : public Visitor {
  public:
   explicit HazardFinder(const Analysis& analysis) : analysis_(analysis) {}
 
@@ -36,12 +23,12 @@ class HazardFinder final : public source::Visitor {
   }
 
  private:
-  void visit(const source::Barrier&) override { found_ = true; }
-  void visit(const source::Return&) override { found_ = true; }
+  void visit(const Barrier&) override { found_ = true; }
+  void visit(const Return&) override { found_ = true; }
   void visit(const source::Evaluation&) override { found_ = true; }
-  void visit(const source::OpaqueStatement&) override { found_ = true; }
-  void visit(const source::OpaqueExpression&) override { found_ = true; }
-  void visit(const source::Jump&) override { found_ = found_ || loops_ == 0; }
+  void visit(const OpaqueStatement&) override { found_ = true; }
+  void visit(const OpaqueExpression&) override { found_ = true; }
+  void visit(const Jump&) override { found_ = found_ || loops_ == 0; }
   void visit(const ForLoop& stmt) override {
     ++loops_;
     Visitor::visit(stmt);
@@ -53,7 +40,7 @@ class HazardFinder final : public source::Visitor {
     --loops_;
   }
   void visit(const Call& expr) override {
-    found_ = found_ || !source::is_pure_function(expr.function);
+    found_ = found_ || !is_pure_function(expr.function);
     Visitor::visit(expr);
   }
   // A pointer that is more than the buffer of an element may lead anywhere.
@@ -62,10 +49,10 @@ class HazardFinder final : public source::Visitor {
     if (base == nullptr || is_local_pointer(base->name)) go(expr.base);
     go(expr.index);
   }
-  void visit(const source::Unary& expr) override {
+  void visit(const Unary& expr) override {
     // The address of an element that is only read.
-    const ExprPtr place = source::addressed(expr);
-    const auto* base = place ? source::base_variable(*place) : nullptr;
+    const ExprPtr place = addressed(expr);
+    const auto* base = place ? base_variable(*place) : nullptr;
     if (base != nullptr && analysis_.is_written(base->name)) found_ = true;
     Visitor::visit(expr);
   }
@@ -74,7 +61,7 @@ class HazardFinder final : public source::Visitor {
   }
 
   bool is_local_pointer(const std::string& name) const {
-    const source::Variable* local = analysis_.local(name);
+    const Variable* local = analysis_.local(name);
     return local != nullptr && local->is_pointer;
   }
 
@@ -83,7 +70,7 @@ class HazardFinder final : public source::Visitor {
   int loops_ = 0;
 };
 
-class AccessFinder final : public source::Visitor {
+class AccessFinder final : public Visitor {
  public:
   explicit AccessFinder(std::string buffer) : buffer_(std::move(buffer)) {}
 

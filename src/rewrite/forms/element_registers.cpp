@@ -17,26 +17,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::is_named;
-using source::Kernel;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-using source::to;
-using source::VariableReference;
-using source::WhileLoop;
-
 namespace {
 
 // The element in the range of statements that is kept.
@@ -48,7 +28,7 @@ struct Range {
 };
 
 // Puts a register in the place of all elements of a buffer.
-class Replacer final : public source::Mutator {
+class Replacer final : public Mutator {
  public:
   Replacer(const std::string& buffer, const ExprPtr& value) : buffer_(buffer), value_(value) {}
 
@@ -65,7 +45,7 @@ class Replacer final : public source::Mutator {
 class Promoter {
  public:
   Promoter(const Kernel& kernel, const std::vector<std::string>& raced)
-      : kernel_(kernel), analysis_(kernel), raced_(raced), taken_(source::used_names(kernel)) {}
+      : kernel_(kernel), analysis_(kernel), raced_(raced), taken_(used_names(kernel)) {}
 
   Block run(const Block& block) {
     Block result = block;
@@ -88,7 +68,7 @@ class Promoter {
     std::set<std::string> found;
     for (const StmtPtr& stmt : block) {
       if (!is<ForLoop>(stmt) && !is<WhileLoop>(stmt)) continue;
-      source::walk(body_of(*stmt), [&](const Stmt& inner) {
+      walk(body_of(*stmt), [&](const Stmt& inner) {
         const auto* target = as<Subscript>(target_of(inner));
         const auto* base = target != nullptr ? as<VariableReference>(target->base) : nullptr;
         const auto* parameter = base != nullptr ? kernel_.parameter(base->name) : nullptr;
@@ -127,14 +107,14 @@ class Promoter {
   ExprPtr common_index(const StmtPtr& loop, const std::string& buffer) const {
     if (has_hazard(loop, analysis_)) return nullptr;
     const std::vector<ExprPtr> indices = accesses_of(loop, buffer).indices;
-    const std::set<std::string> inside = source::declared_names({loop});
+    const std::set<std::string> inside = declared_names({loop});
     const auto is_outside = [&](const ExprPtr& index) { return is_fixed(index, inside); };
     const auto outside = std::find_if(indices.begin(), indices.end(), is_outside);
     ExprPtr common;
     if (outside != indices.end()) {
       common = *outside;
     } else if (const auto polynomial = analysis_.polynomial(indices.front())) {
-      common = source::to_expression(*polynomial);
+      common = to_expression(*polynomial);
       if (!is_fixed(common, inside)) return nullptr;
     } else {
       return nullptr;
@@ -145,7 +125,7 @@ class Promoter {
   }
 
   bool is_same(const ExprPtr& index, const ExprPtr& other) const {
-    if (source::equal(index, other)) return true;
+    if (equal(index, other)) return true;
     const auto left = analysis_.polynomial(index);
     const auto right = left ? analysis_.polynomial(other) : std::nullopt;
     return left && right && *left == *right;
@@ -155,7 +135,7 @@ class Promoter {
   // of what declares those `inside`.
   bool is_fixed(const ExprPtr& expr, const std::set<std::string>& inside) const {
     if (analysis_.reads_memory(expr)) return false;
-    const std::set<std::string> names = source::variables_of(expr);
+    const std::set<std::string> names = variables_of(expr);
     return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
       if (inside.contains(name)) return false;
       if (const auto* parameter = kernel_.parameter(name))
@@ -166,8 +146,8 @@ class Promoter {
 
   bool may_join(const StmtPtr& stmt, const Range& range) const {
     if (has_hazard(stmt, analysis_)) return false;
-    const std::set<std::string> declared = source::declared_names({stmt});
-    for (const std::string& name : source::variables_of(range.index)) {
+    const std::set<std::string> declared = declared_names({stmt});
+    for (const std::string& name : variables_of(range.index)) {
       if (declared.contains(name)) return false;
     }
     const std::vector<ExprPtr> indices = accesses_of(stmt, range.buffer).indices;
@@ -189,12 +169,11 @@ class Promoter {
     for (const StmtPtr& stmt : block) {
       if (store_of(stmt, range) != nullptr) return std::vector<ExprPtr>{};
       bool jumps = false;
-      source::walk(Block{stmt},
-                   [&](const Stmt& inner) { jumps = jumps || is<source::Jump>(inner); });
+      walk(Block{stmt}, [&](const Stmt& inner) { jumps = jumps || is<Jump>(inner); });
       const bool is_loop = is<ForLoop>(stmt) || is<WhileLoop>(stmt);
       if (jumps && !is_loop) return std::nullopt;
       if (jumps) continue;
-      const auto counted = source::counted_loop_of(*stmt);
+      const auto counted = counted_loop_of(*stmt);
       if (!counted) continue;
       auto inner = conditions_of_store(body_of(*stmt), range, inside);
       if (!inner) continue;
@@ -203,27 +182,27 @@ class Promoter {
         return inner;
       }
       if (!is_fixed(counted->first, inside) || !is_fixed(counted->limit, inside)) continue;
-      inner->push_back(source::less(first_of(*counted), counted->limit));
+      inner->push_back(less(first_of(*counted), counted->limit));
       return inner;
     }
     return std::nullopt;
   }
 
   // In the counter's type, as the loop compares it.
-  ExprPtr first_of(const source::CountedLoop& counted) const {
-    const source::Variable* counter = analysis_.local(counted.name);
+  ExprPtr first_of(const CountedLoop& counted) const {
+    const Variable* counter = analysis_.local(counted.name);
     return counter == nullptr || counted.first->type == counter->scalar
                ? counted.first
-               : source::cast(counter->type, counted.first);
+               : cast(counter->type, counted.first);
   }
 
   // Replaces the statements of the range; false where the element cannot be kept.
   bool keep(Block& block, const Range& range) {
     const Block inside(block.begin() + static_cast<std::ptrdiff_t>(range.first),
                        block.begin() + static_cast<std::ptrdiff_t>(range.last) + 1);
-    auto conditions = conditions_of_store(inside, range, source::declared_names(inside));
+    auto conditions = conditions_of_store(inside, range, declared_names(inside));
     if (!conditions) return keep_under_guard(block, range);
-    const ExprPtr condition = source::conjunction(*conditions);
+    const ExprPtr condition = conjunction(*conditions);
     const ExprPtr element = element_of(range);
     const ExprPtr value = next_register(range);
     const Assignment* first = store_of(inside.front(), range);
@@ -234,8 +213,7 @@ class Promoter {
     });
     ExprPtr initial = loads ? element : zero(range);
     if (starts) initial = first->value;
-    if (!starts && loads && condition)
-      initial = source::conditional(condition, element, zero(range));
+    if (!starts && loads && condition) initial = conditional(condition, element, zero(range));
     Block replaced = {declaration(range, value, initial, inside.front()->line)};
     for (std::size_t position = starts ? 1 : 0; position < inside.size(); ++position)
       replaced.push_back(Replacer(range.buffer, value).run(inside[position]));
@@ -260,8 +238,8 @@ class Promoter {
     if (!is_start || !is_alone) return false;
     const Block inside(block.begin() + static_cast<std::ptrdiff_t>(range.first),
                        block.begin() + static_cast<std::ptrdiff_t>(range.last) + 1);
-    const std::vector<ExprPtr> guards = source::conjuncts(start->condition);
-    if (!is_fixed(start->condition, source::declared_names(inside))) return false;
+    const std::vector<ExprPtr> guards = conjuncts(start->condition);
+    if (!is_fixed(start->condition, declared_names(inside))) return false;
     if (!is_guarded(Block(inside.begin() + 1, inside.end()), range, guards)) return false;
     const ExprPtr value = next_register(range);
     Block replaced = {declaration(range, value, zero(range), start->line)};
@@ -286,15 +264,15 @@ class Promoter {
       if (branch == nullptr || !branch->otherwise.empty() || reads(branch->condition, range))
         return false;
       std::vector<ExprPtr> open = guards;
-      for (const ExprPtr& term : source::conjuncts(branch->condition)) {
-        std::erase_if(open, [&](const ExprPtr& guard) { return source::equal(guard, term); });
+      for (const ExprPtr& term : conjuncts(branch->condition)) {
+        std::erase_if(open, [&](const ExprPtr& guard) { return equal(guard, term); });
       }
       return open.empty() || is_guarded(branch->body, range, open);
     });
   }
 
   static bool reads(const ExprPtr& expr, const Range& range) {
-    return source::variables_of(expr).contains(range.buffer);
+    return variables_of(expr).contains(range.buffer);
   }
 
   static void put(Block& block, const Range& range, const Block& replaced) {
@@ -305,12 +283,11 @@ class Promoter {
 
   ExprPtr element_of(const Range& range) const {
     const auto& scalar = kernel_.parameter(range.buffer)->scalar;
-    return source::with_type(source::element(source::variable(range.buffer, scalar), {range.index}),
-                             scalar);
+    return with_type(source::element(variable(range.buffer, scalar), {range.index}), scalar);
   }
 
   ExprPtr zero(const Range& range) const {
-    return source::zero_of(*kernel_.parameter(range.buffer)->scalar);
+    return zero_of(*kernel_.parameter(range.buffer)->scalar);
   }
 
   ExprPtr next_register(const Range& range) {
@@ -318,14 +295,14 @@ class Promoter {
     std::string name = stem;
     for (int number = 2; !taken_.insert(name).second; ++number)
       name = stem + "_" + std::to_string(number);
-    return source::variable(name, kernel_.parameter(range.buffer)->scalar);
+    return variable(name, kernel_.parameter(range.buffer)->scalar);
   }
 
   StmtPtr declaration(const Range& range, const ExprPtr& value, const ExprPtr& initial,
                       int line) const {
-    const source::KernelParameter& parameter = *kernel_.parameter(range.buffer);
+    const KernelParameter& parameter = *kernel_.parameter(range.buffer);
     auto result = std::make_shared<Declaration>(
-        source::local_variable(to<VariableReference>(value).name, parameter.type, parameter.scalar),
+        local_variable(to<VariableReference>(value).name, parameter.type, parameter.scalar),
         initial);
     result->line = line;
     return result;

@@ -1,7 +1,7 @@
 // Array elements that loops update, kept in registers.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <string>
 #include <vector>
@@ -16,7 +16,7 @@ namespace regraph::rewrite {
 // may not run at all write back under the condition that they do. Relies on buffers that do not
 // overlap. Buffers in `raced` are left alone. Returns the kernel itself, with the same statements,
 // where there is nothing to keep. For kernels without opaque code.
-[[nodiscard]] source::Kernel with_elements_in_registers(const source::Kernel& kernel,
-                                                        const std::vector<std::string>& raced);
+[[nodiscard]] Kernel with_elements_in_registers(const Kernel& kernel,
+                                                const std::vector<std::string>& raced);
 
 }  // namespace regraph::rewrite

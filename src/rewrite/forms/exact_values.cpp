@@ -6,12 +6,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::ExprPtr;
-using source::Polynomial;
-
 namespace {
 
 bool is_signed_integer(ScalarType type) {
@@ -34,24 +28,24 @@ struct Exact {
 
 class ExactReader {
  public:
-  ExactReader(const source::Kernel& kernel, const source::Analysis& analysis)
+  ExactReader(const Kernel& kernel, const Analysis& analysis)
       : kernel_(kernel), analysis_(analysis) {}
 
   std::optional<Exact> read(const ExprPtr& expr) const {
-    if (const auto* literal = as<source::IntegerLiteral>(expr)) {
+    if (const auto* literal = as<IntegerLiteral>(expr)) {
       const auto most = static_cast<double>(literal->value);
       return Exact{Polynomial(literal->value), most >= 0 ? std::optional(most) : std::nullopt};
     }
     if (!expr->type || !(is_signed_integer(*expr->type) || is_unsigned_integer(*expr->type)))
       return std::nullopt;
-    if (const auto* variable = as<source::VariableReference>(expr))
+    if (const auto* variable = as<VariableReference>(expr))
       return of_variable(variable->name, *expr->type);
-    if (const auto* builtin = as<source::Builtin>(expr)) {
+    if (const auto* builtin = as<Builtin>(expr)) {
       const bool counts_blocks =
           builtin->name.starts_with("blockIdx") || builtin->name.starts_with("gridDim");
       return Exact{Polynomial::symbol(builtin->name), counts_blocks ? kMostBlocks : kMostThreads};
     }
-    if (const auto* cast = as<source::Cast>(expr)) {
+    if (const auto* cast = as<Cast>(expr)) {
       auto operand = read(cast->operand);
       return operand && holds(*operand, cast->operand, *expr->type) ? operand : std::nullopt;
     }
@@ -95,7 +89,7 @@ class ExactReader {
 
   // Whether the type has room for the value.
   static bool holds(const Exact& value, const ExprPtr& expr, ScalarType type) {
-    const bool is_literal = source::is<source::IntegerLiteral>(expr);
+    const bool is_literal = is<IntegerLiteral>(expr);
     if (!is_literal && expr->type == type) return true;
     if (is_unsigned_integer(type) && !value.most) return false;
     if (is_literal) return true;
@@ -103,22 +97,21 @@ class ExactReader {
     return widens || (value.most && *value.most < kMostBlocks);
   }
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
 };
 
 }  // namespace
 
-std::optional<Polynomial> exact_value(const ExprPtr& expr, const source::Kernel& kernel,
-                                      const source::Analysis& analysis) {
+std::optional<Polynomial> exact_value(const ExprPtr& expr, const Kernel& kernel,
+                                      const Analysis& analysis) {
   const auto exact = ExactReader(kernel, analysis).read(expr);
   return exact ? std::optional(exact->value) : std::nullopt;
 }
 
-bool is_steady(const std::string& name, const source::Kernel& kernel,
-               const source::Analysis& analysis) {
+bool is_steady(const std::string& name, const Kernel& kernel, const Analysis& analysis) {
   if (analysis.is_single_definition(name) || analysis.loop(name) != nullptr) return true;
-  const source::KernelParameter* parameter = kernel.parameter(name);
+  const KernelParameter* parameter = kernel.parameter(name);
   return parameter != nullptr && !parameter->is_pointer && !analysis.is_written(name) &&
          analysis.local(name) == nullptr && analysis.meaning()(name).has_value();
 }

@@ -13,21 +13,11 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Branch;
-using source::Call;
-using source::Expr;
-using source::ExprPtr;
-using source::is;
-using source::StmtPtr;
-
 namespace {
 
-class Selector final : public source::Mutator {
+class Selector final : public Mutator {
  public:
-  explicit Selector(const source::Kernel& kernel) : kernel_(kernel) {}
+  explicit Selector(const Kernel& kernel) : kernel_(kernel) {}
 
  private:
   using Mutator::mutate;
@@ -45,8 +35,7 @@ class Selector final : public source::Mutator {
     }
     const auto* yes = as<Assignment>(branch->body.back());
     const auto* no = as<Assignment>(branch->otherwise.back());
-    if (yes == nullptr || no == nullptr || yes->op != no->op ||
-        !source::equal(yes->target, no->target)) {
+    if (yes == nullptr || no == nullptr || yes->op != no->op || !equal(yes->target, no->target)) {
       out.push_back(rebuilt);
       return;
     }
@@ -65,23 +54,22 @@ class Selector final : public source::Mutator {
   // `if (x > y) x = y;` and the like, of an integer that the same block declares. What comes into
   // the block from outside may be what a loop accumulates, and stays as it is.
   static StmtPtr with_limit(const Branch& branch, Block& block) {
-    const auto* order = as<source::Binary>(branch.condition);
+    const auto* order = as<Binary>(branch.condition);
     const auto* assignment =
         branch.body.size() == 1 ? as<Assignment>(branch.body.front()) : nullptr;
     const auto* target =
-        assignment != nullptr ? as<source::VariableReference>(assignment->target) : nullptr;
-    const bool is_order = order != nullptr && (order->op == source::BinaryOperator::less ||
-                                               order->op == source::BinaryOperator::less_equal ||
-                                               order->op == source::BinaryOperator::greater ||
-                                               order->op == source::BinaryOperator::greater_equal);
+        assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
+    const bool is_order =
+        order != nullptr &&
+        (order->op == BinaryOperator::less || order->op == BinaryOperator::less_equal ||
+         order->op == BinaryOperator::greater || order->op == BinaryOperator::greater_equal);
     if (!is_order || target == nullptr || !branch.otherwise.empty() ||
-        assignment->op != source::AssignmentOperator::assign) {
+        assignment->op != AssignmentOperator::assign) {
       return nullptr;
     }
     const ExprPtr& limit = assignment->value;
-    const bool is_limit =
-        (source::equal(order->left, assignment->target) && source::equal(order->right, limit)) ||
-        (source::equal(order->right, assignment->target) && source::equal(order->left, limit));
+    const bool is_limit = (equal(order->left, assignment->target) && equal(order->right, limit)) ||
+                          (equal(order->right, assignment->target) && equal(order->left, limit));
     if (!is_limit || !target->type || is_floating(*target->type) || limit->type != target->type ||
         !is_free_of_memory(limit)) {
       return nullptr;
@@ -91,39 +79,38 @@ class Selector final : public source::Mutator {
 
   // The value that the end of the block gives the variable, within the limit; it goes from there.
   static StmtPtr with_value_limited(const Assignment& limit, const Branch& branch, Block& block) {
-    const std::string& name = source::to<source::VariableReference>(limit.target).name;
+    const std::string& name = to<VariableReference>(limit.target).name;
     std::set<std::string> changed;
     for (std::size_t at = block.size(); at-- > 0;) {
-      const auto* declaration = as<source::Declaration>(block[at]);
+      const auto* declaration = as<Declaration>(block[at]);
       const auto* assignment = as<Assignment>(block[at]);
       const auto* place =
-          assignment != nullptr ? as<source::VariableReference>(assignment->target) : nullptr;
+          assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
       if (declaration == nullptr && place == nullptr) return nullptr;
       const std::string& defined = place != nullptr ? place->name : declaration->variable.name;
       const ExprPtr value = value_of(*block[at]);
       if (defined != name) {
-        if (value && (source::variables_of(value).contains(name) || !is_plain(value)))
-          return nullptr;
+        if (value && (variables_of(value).contains(name) || !is_plain(value))) return nullptr;
         changed.insert(defined);
         continue;
       }
       const bool sets =
-          value && (declaration != nullptr || assignment->op == source::AssignmentOperator::assign);
+          value && (declaration != nullptr || assignment->op == AssignmentOperator::assign);
       if (!sets || value->type != limit.target->type || !is_free_of_memory(value) ||
           !declares(block, name)) {
         return nullptr;
       }
-      for (const std::string& used : source::variables_of(value)) {
+      for (const std::string& used : variables_of(value)) {
         if (used == name || changed.contains(used)) return nullptr;
       }
-      const auto with_value = source::replace_variable(name, value);
-      const ExprPtr limited = source::conditional(
-          source::rewrite_expr(branch.condition, with_value), limit.value, value);
+      const auto with_value = replace_variable(name, value);
+      const ExprPtr limited =
+          conditional(rewrite_expr(branch.condition, with_value), limit.value, value);
       StmtPtr result;
       if (declaration != nullptr) {
-        result = source::declare(declaration->variable, source::with_type(limited, value->type));
+        result = declare(declaration->variable, with_type(limited, value->type));
       } else {
-        result = source::assign(limit.target, source::with_type(limited, value->type));
+        result = source::assign(limit.target, with_type(limited, value->type));
       }
       block.erase(block.begin() + static_cast<std::ptrdiff_t>(at));
       return result;
@@ -133,37 +120,37 @@ class Selector final : public source::Mutator {
 
   static bool declares(const Block& block, const std::string& name) {
     return std::any_of(block.begin(), block.end(), [&](const StmtPtr& stmt) {
-      const auto* declaration = as<source::Declaration>(stmt);
+      const auto* declaration = as<Declaration>(stmt);
       return declaration != nullptr && declaration->variable.name == name &&
              declaration->variable.extents.empty() &&
-             declaration->variable.storage == source::Storage::automatic;
+             declaration->variable.storage == Storage::automatic;
     });
   }
 
   static bool is_free_of_memory(const ExprPtr& expr) {
     bool free = is_plain(expr);
-    source::walk(expr, [&](const Expr& node) {
-      free = free && !is<source::Subscript>(node) && !is<Call>(node) && !is<source::Member>(node);
+    walk(expr, [&](const Expr& node) {
+      free = free && !is<Subscript>(node) && !is<Call>(node) && !is<Member>(node);
     });
     return free;
   }
 
   // Whether the place is an element that can be named behind the branch.
   static bool can_store_afterwards(const Branch& branch, const Assignment& store) {
-    const auto* target = as<source::Subscript>(store.target);
-    if (target == nullptr || store.op != source::AssignmentOperator::assign || !target->type ||
-        !is<source::VariableReference>(target->base) || !is_plain(store.target)) {
+    const auto* target = as<Subscript>(store.target);
+    if (target == nullptr || store.op != AssignmentOperator::assign || !target->type ||
+        !is<VariableReference>(target->base) || !is_plain(store.target)) {
       return false;
     }
-    const std::set<std::string> used = source::variables_of(store.target);
+    const std::set<std::string> used = variables_of(store.target);
     for (const Block* side : {&branch.body, &branch.otherwise}) {
-      for (const std::string& name : source::declared_names(*side)) {
+      for (const std::string& name : declared_names(*side)) {
         if (used.contains(name)) return false;
       }
       bool is_straight = true;
-      source::walk(*side, [&](const source::Stmt& inner) {
-        is_straight = is_straight && (is<source::Declaration>(inner) || is<Assignment>(inner) ||
-                                      is<Branch>(inner));
+      walk(*side, [&](const Stmt& inner) {
+        is_straight =
+            is_straight && (is<Declaration>(inner) || is<Assignment>(inner) || is<Branch>(inner));
       });
       if (!is_straight) return false;
     }
@@ -173,21 +160,21 @@ class Selector final : public source::Mutator {
   void store_afterwards(const Branch& branch, const Assignment& yes, const Assignment& no,
                         Block& out) {
     const ScalarType type = *yes.target->type;
-    const source::Variable value = source::local_variable(
-        next_name(source::base_variable(*yes.target)->name), std::string(cuda_name(type)), type);
-    const ExprPtr reference = source::variable(value.name, type);
+    const Variable value = local_variable(next_name(base_variable(*yes.target)->name),
+                                          std::string(cuda_name(type)), type);
+    const ExprPtr reference = variable(value.name, type);
     const auto side = [&](Block block, const ExprPtr& assigned) {
       block.back() = source::assign(reference, assigned);
       return block;
     };
-    out.push_back(source::declare(value, nullptr));
+    out.push_back(declare(value, nullptr));
     out.push_back(source::branch(branch.condition, side(branch.body, yes.value),
                                  side(branch.otherwise, no.value), branch.line));
     out.push_back(source::assign(yes.target, reference));
   }
 
   std::string next_name(const std::string& array) {
-    if (taken_.empty()) taken_ = source::used_names(kernel_);
+    if (taken_.empty()) taken_ = used_names(kernel_);
     std::string name = array + "_value";
     for (int number = 2; !taken_.insert(name).second; ++number)
       name = array + "_value_" + std::to_string(number);
@@ -198,38 +185,37 @@ class Selector final : public source::Mutator {
   static ExprPtr selected(const ExprPtr& condition, const Assignment& yes, const Assignment& no) {
     if (!is_plain(yes.target) || !is_plain(yes.value) || !is_plain(no.value)) return nullptr;
     if (!yes.value->type || !no.value->type) return nullptr;
-    if (yes.value->type == no.value->type)
-      return source::conditional(condition, yes.value, no.value);
+    if (yes.value->type == no.value->type) return conditional(condition, yes.value, no.value);
     // The common type of the two may be another than the place's, and round differently.
     const auto& type = yes.target->type;
-    if (yes.op != source::AssignmentOperator::assign || !type || *type == ScalarType::f16 ||
+    if (yes.op != AssignmentOperator::assign || !type || *type == ScalarType::f16 ||
         *type == ScalarType::bf16) {
       return nullptr;
     }
-    return source::conditional(condition, converted(yes.value, *type), converted(no.value, *type));
+    return conditional(condition, converted(yes.value, *type), converted(no.value, *type));
   }
 
   static ExprPtr converted(const ExprPtr& value, ScalarType type) {
-    return value->type == type ? value : source::cast(std::string(cuda_name(type)), value);
+    return value->type == type ? value : cast(std::string(cuda_name(type)), value);
   }
 
   // Without calls that do more than compute a value.
   static bool is_plain(const ExprPtr& expr) {
     bool plain = true;
-    source::walk(expr, [&](const Expr& node) {
+    walk(expr, [&](const Expr& node) {
       const auto* call = as<Call>(node);
-      plain = plain && (call == nullptr || source::is_pure_function(call->function));
+      plain = plain && (call == nullptr || is_pure_function(call->function));
     });
     return plain;
   }
 
-  const source::Kernel& kernel_;
+  const Kernel& kernel_;
   std::set<std::string> taken_;
 };
 
 }  // namespace
 
-source::Block if_converted(const source::Kernel& kernel) {
+Block if_converted(const Kernel& kernel) {
   return Selector(kernel).run(kernel.body);
 }
 

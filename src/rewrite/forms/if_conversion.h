@@ -1,7 +1,7 @@
 // If-conversion: branches that do nothing but choose a value, as the choice.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -15,6 +15,6 @@ namespace regraph::rewrite {
 //   int e = i + 8; if (e > n) e = n;        becomes   int e = i + 8 > n ? n : i + 8;
 // What stands on either side is still computed where it was only. Sides of different types are
 // converted to the place's type, as the assignments did. Sides with loops or barriers stay.
-[[nodiscard]] source::Block if_converted(const source::Kernel& kernel);
+[[nodiscard]] Block if_converted(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -18,16 +18,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::AssignmentOperator;
-using source::Block;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::StmtPtr;
-using source::Variable;
-using source::VariableReference;
-
 namespace {
 
 bool is_index_type(const std::optional<ScalarType>& type) {
@@ -37,13 +27,13 @@ bool is_index_type(const std::optional<ScalarType>& type) {
 
 // Names that statements of the block, or below, may give a value.
 std::set<std::string> changed_in(const Block& block) {
-  std::set<std::string> names = source::declared_names(block);
-  source::walk(block, [&](const source::Stmt& stmt) {
-    if (const auto* base = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr)
+  std::set<std::string> names = declared_names(block);
+  walk(block, [&](const Stmt& stmt) {
+    if (const auto* base = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr)
       names.insert(base->name);
-    source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
-      source::for_each_passed_place(expr, [&](const source::Expr& place) {
-        if (const auto* base = source::place_variable(place)) names.insert(base->name);
+    walk_own_expressions(stmt, [&](const Expr& expr) {
+      for_each_passed_place(expr, [&](const Expr& place) {
+        if (const auto* base = place_variable(place)) names.insert(base->name);
       });
     });
   });
@@ -52,14 +42,12 @@ std::set<std::string> changed_in(const Block& block) {
 
 bool has_exit(const Block& body) {
   bool found = false;
-  source::walk(body, [&](const source::Stmt& stmt) {
-    found = found || is<source::Jump>(stmt) || is<source::Return>(stmt);
-  });
+  walk(body, [&](const Stmt& stmt) { found = found || is<Jump>(stmt) || is<Return>(stmt); });
   return found;
 }
 
 // The pointer's elements `offset` further on; notes where it is used in another way.
-class PointerMover final : public source::Mutator {
+class PointerMover final : public Mutator {
  public:
   PointerMover(std::string name, ExprPtr offset, bool is_backwards)
       : name_(std::move(name)), offset_(std::move(offset)), is_backwards_(is_backwards) {}
@@ -69,12 +57,12 @@ class PointerMover final : public source::Mutator {
  private:
   using Mutator::mutate;
 
-  ExprPtr mutate(const ExprPtr& expr, const source::Subscript& access) override {
+  ExprPtr mutate(const ExprPtr& expr, const Subscript& access) override {
     const auto* base = as<VariableReference>(access.base);
     if (base == nullptr || base->name != name_) return Mutator::mutate(expr, access);
     const ExprPtr index = run(access.index);
-    auto moved = std::make_shared<source::Subscript>(access);
-    const bool is_first = source::is_number(index, 0) && !is_backwards_;
+    auto moved = std::make_shared<Subscript>(access);
+    const bool is_first = is_number(index, 0) && !is_backwards_;
     moved->index = is_first        ? offset_
                    : is_backwards_ ? source::subtract(index, offset_)
                                    : source::add(index, offset_);
@@ -90,24 +78,23 @@ class PointerMover final : public source::Mutator {
   bool is_backwards_;
 };
 
-class InductionRemover final : public source::Mutator {
+class InductionRemover final : public Mutator {
  public:
-  explicit InductionRemover(const source::Kernel& kernel) : body_(kernel.body) {
-    source::walk(kernel.body, [&](const source::Stmt& stmt) {
-      const auto* declaration = as<source::Declaration>(stmt);
+  explicit InductionRemover(const Kernel& kernel) : body_(kernel.body) {
+    walk(kernel.body, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
       if (declaration == nullptr) return;
       const Variable& variable = declaration->variable;
-      const bool may_move = variable.extents.empty() &&
-                            variable.storage == source::Storage::automatic &&
+      const bool may_move = variable.extents.empty() && variable.storage == Storage::automatic &&
                             (variable.is_pointer || is_index_type(variable.scalar));
       if (!may_move) return;
       if (!variables_.emplace(variable.name, variable).second) ambiguous_.insert(variable.name);
       names_.push_back(variable.name);
     });
-    source::walk_expressions(kernel.body, [&](const source::Expr& expr) {
-      const auto* unary = as<source::Unary>(expr);
-      if (unary == nullptr || unary->op != source::UnaryOperator::address_of) return;
-      for (const std::string& name : source::variables_of(unary->operand))
+    walk_expressions(kernel.body, [&](const Expr& expr) {
+      const auto* unary = as<Unary>(expr);
+      if (unary == nullptr || unary->op != UnaryOperator::address_of) return;
+      for (const std::string& name : variables_of(unary->operand))
         ambiguous_.insert(name);
     });
     for (const std::string& name : ambiguous_)
@@ -142,15 +129,15 @@ class InductionRemover final : public source::Mutator {
 
   // The loop without one of its induction variables, null if there is none. `original`: the loop
   // as it stands in the kernel.
-  StmtPtr without_one(const StmtPtr& stmt, const source::Stmt& original, Block& after) {
-    const auto counted = source::counted_loop_of(*stmt);
+  StmtPtr without_one(const StmtPtr& stmt, const Stmt& original, Block& after) {
+    const auto counted = counted_loop_of(*stmt);
     if (!counted) return nullptr;
-    const auto& loop = source::to<ForLoop>(stmt);
+    const auto& loop = to<ForLoop>(stmt);
     const Block& body = loop.body;
     if (has_exit(body)) return nullptr;
     const Block header = {source::loop(loop.init, loop.condition, loop.step, {})};
     std::set<std::string> asked;
-    source::walk_expressions(header, [&](const source::Expr& expr) {
+    walk_expressions(header, [&](const Expr& expr) {
       if (const auto* variable = as<VariableReference>(expr)) asked.insert(variable->name);
     });
     for (std::size_t at = 0; at < body.size(); ++at) {
@@ -173,17 +160,17 @@ class InductionRemover final : public source::Mutator {
       StmtPtr result = moved(stmt, at, variable->second, *advance, *counted);
       if (!result) continue;
       if (is_needed && *trips > 0) {
-        after.push_back(source::assign(
-            source::variable(name, variable->second.scalar),
-            advance->is_backwards ? AssignmentOperator::subtract : AssignmentOperator::add,
-            source::multiply(source::integer(*trips), advance->step)));
+        after.push_back(
+            assign(source::variable(name, variable->second.scalar),
+                   advance->is_backwards ? AssignmentOperator::subtract : AssignmentOperator::add,
+                   source::multiply(integer(*trips), advance->step)));
       }
       return result;
     }
     return nullptr;
   }
 
-  bool is_live_after(const source::Stmt& loop, const std::string& name) {
+  bool is_live_after(const Stmt& loop, const std::string& name) {
     if (!liveness_) liveness_.emplace(body_, names_);
     return liveness_->is_live_after(loop, name);
   }
@@ -196,11 +183,11 @@ class InductionRemover final : public source::Mutator {
 
   // value / divisor where the value says that it is a multiple: 32 and n * 32 of 32; else null.
   static ExprPtr exact_part(const ExprPtr& value, std::int64_t divisor) {
-    if (const auto* number = as<source::IntegerLiteral>(value)) {
-      return number->value % divisor == 0 ? source::integer(number->value / divisor) : nullptr;
+    if (const auto* number = as<IntegerLiteral>(value)) {
+      return number->value % divisor == 0 ? integer(number->value / divisor) : nullptr;
     }
-    const auto* product = as<source::Binary>(value);
-    if (product == nullptr || product->op != source::BinaryOperator::multiply) return nullptr;
+    const auto* product = as<Binary>(value);
+    if (product == nullptr || product->op != BinaryOperator::multiply) return nullptr;
     if (const ExprPtr left = exact_part(product->left, divisor))
       return source::multiply(left, product->right);
     const ExprPtr right = exact_part(product->right, divisor);
@@ -210,10 +197,10 @@ class InductionRemover final : public source::Mutator {
   // Whether the value is the same in every iteration.
   static bool stays(const ExprPtr& value, const std::set<std::string>& changed) {
     bool fixed = true;
-    source::walk(value, [&](const source::Expr& part) {
+    walk(value, [&](const Expr& part) {
       const auto* variable = as<VariableReference>(part);
-      fixed = fixed && !is<source::Subscript>(part) && !is<source::Call>(part) &&
-              !is<source::Member>(part) && !is<source::OpaqueExpression>(part) &&
+      fixed = fixed && !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
+              !is<OpaqueExpression>(part) &&
               (variable == nullptr || !changed.contains(variable->name));
     });
     return fixed;
@@ -221,15 +208,15 @@ class InductionRemover final : public source::Mutator {
 
   // Whether the step is an integer that the variable can hold.
   static bool fits(const ExprPtr& step, const Variable& variable) {
-    if (!is_index_type(step->type)) return is<source::IntegerLiteral>(step);
+    if (!is_index_type(step->type)) return is<IntegerLiteral>(step);
     return variable.is_pointer || size_in_bytes(*step->type) <= size_in_bytes(*variable.scalar);
   }
 
   StmtPtr moved(const StmtPtr& stmt, std::size_t at, const Variable& variable,
-                const Advance& advance, const source::CountedLoop& counted) const {
-    const auto& loop = source::to<ForLoop>(stmt);
+                const Advance& advance, const CountedLoop& counted) const {
+    const auto& loop = to<ForLoop>(stmt);
     const auto type = variable.is_pointer ? std::optional(ScalarType::i64) : variable.scalar;
-    const source::Declaration* counter = loop.declaration();
+    const Declaration* counter = loop.declaration();
     if (counter == nullptr || !is_index_type(counter->variable.scalar)) return nullptr;
     // What lies between neighbouring values of the counter.
     ExprPtr distance = advance.step;
@@ -241,9 +228,8 @@ class InductionRemover final : public source::Mutator {
     if (!counted.starts_at_zero()) count = source::subtract(count, counted.first);
     // In as many bits as the variable, signed or not as it is: it may get further than the counter.
     const auto as_variable = [&](const ExprPtr& value, const std::optional<ScalarType>& from) {
-      return from == type || is<source::IntegerLiteral>(value)
-                 ? value
-                 : source::cast(std::string(cuda_name(*type)), value);
+      return from == type || is<IntegerLiteral>(value) ? value
+                                                       : cast(std::string(cuda_name(*type)), value);
     };
     ExprPtr offset = source::multiply(as_variable(count, counter->variable.scalar),
                                       as_variable(distance, distance->type));
@@ -262,12 +248,11 @@ class InductionRemover final : public source::Mutator {
       const ExprPtr from = source::variable(variable.name, variable.scalar);
       const ExprPtr there =
           advance.is_backwards ? source::subtract(from, offset) : source::add(from, offset);
-      const Block one = source::rewrite_expressions(
-          {loop.body[i]},
-          source::replace_variable(variable.name, source::with_type(there, variable.scalar)));
+      const Block one = rewrite_expressions(
+          {loop.body[i]}, replace_variable(variable.name, with_type(there, variable.scalar)));
       body.insert(body.end(), one.begin(), one.end());
     }
-    return source::with_blocks(stmt, std::move(body), {});
+    return with_blocks(stmt, std::move(body), {});
   }
 
   const Block& body_;
@@ -280,7 +265,7 @@ class InductionRemover final : public source::Mutator {
 
 }  // namespace
 
-Block without_induction_variables(const source::Kernel& kernel) {
+Block without_induction_variables(const Kernel& kernel) {
   return InductionRemover(kernel).remove();
 }
 

@@ -1,9 +1,9 @@
 // What a step transforms.
 #pragma once
 
-#include "base/result.h"
+#include "affine/refusal.h"
 #include "kernel/launch_plan.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace regraph::rewrite {
 
 // The code, how it is launched, and what it has come to rely on.
 struct KernelState {
-  source::Unit unit;
+  Unit unit;
   LaunchPlan plan;
   std::vector<std::string> assumptions;  // sorted, without repetition
 };
@@ -27,10 +27,5 @@ inline constexpr const char* kInvertsRoots =
 
 // Notes that the state relies on `assumption`; once is enough.
 void rely_on(KernelState& state, const std::string& assumption);
-
-// Shorthand for a refusal: a reason a person can act on.
-[[nodiscard]] inline Error refuse(std::string reason) {
-  return Error{ErrorCode::refused, std::move(reason)};
-}
 
 }  // namespace regraph::rewrite

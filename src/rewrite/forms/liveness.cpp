@@ -6,25 +6,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Jump;
-using source::JumpKind;
-using source::Scope;
-using source::Stmt;
-using source::StmtKind;
-using source::StmtPtr;
-using source::to;
-using source::VariableReference;
-using source::WhileLoop;
-
 class LivenessPass {
  public:
   using Set = Liveness::Set;
@@ -58,7 +39,7 @@ class LivenessPass {
   }
 
   void read(Set& live, const ExprPtr& expr) const {
-    source::walk(expr, [&](const Expr& node) {
+    walk(expr, [&](const Expr& node) {
       if (const auto* variable = as<VariableReference>(node)) set(live, variable->name, true);
     });
   }

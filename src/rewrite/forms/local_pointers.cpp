@@ -16,19 +16,6 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Block;
-using source::Declaration;
-using source::ExprPtr;
-using source::is;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-using source::to;
-using source::VariableReference;
-
 namespace {
 
 struct Place {
@@ -44,26 +31,25 @@ std::optional<Place> place_of(const ExprPtr& expr, const Analysis& analysis, con
   if (const auto* variable = as<VariableReference>(expr)) {
     const auto found = known.find(variable->name);
     if (found != known.end()) return found->second;
-    if (analysis.is_global_pointer(variable->name)) return Place{expr, source::integer(0)};
+    if (analysis.is_global_pointer(variable->name)) return Place{expr, integer(0)};
     return std::nullopt;
   }
   ExprPtr base;
   ExprPtr offset;
-  const auto base_pattern = source::any(base);
-  const auto offset_pattern = source::any(offset);
-  const bool is_place =
-      source::matches(expr, source::sum(base_pattern, offset_pattern)) ||
-      source::matches(expr, source::address_of(source::subscript(base_pattern, offset_pattern)));
+  const auto base_pattern = any(base);
+  const auto offset_pattern = any(offset);
+  const bool is_place = matches(expr, sum(base_pattern, offset_pattern)) ||
+                        matches(expr, address_of(subscript(base_pattern, offset_pattern)));
   if (!is_place) return std::nullopt;
   auto place = place_of(base, analysis, known);
-  if (place) place->offset = source::add(place->offset, offset);
+  if (place) place->offset = add(place->offset, offset);
   return place;
 }
 
 // Names in the offset keep their value wherever the pointer is used.
 bool is_stable(const ExprPtr& offset, const Kernel& kernel, const Analysis& analysis) {
   if (analysis.reads_memory(offset)) return false;
-  for (const std::string& name : source::variables_of(offset)) {
+  for (const std::string& name : variables_of(offset)) {
     if (kernel.parameter(name) != nullptr) {
       if (analysis.is_written(name)) return false;
     } else if (!analysis.is_single_definition(name)) {
@@ -74,7 +60,7 @@ bool is_stable(const ExprPtr& offset, const Kernel& kernel, const Analysis& anal
 }
 
 // Pointers used for anything but access to their elements.
-class EscapeFinder final : public source::Visitor {
+class EscapeFinder final : public Visitor {
  public:
   explicit EscapeFinder(const Places& places) : places_(places) {}
   std::set<std::string> escaping;
@@ -102,11 +88,11 @@ std::string without_const(const std::string& type) {
 // Variables that get other values, or may.
 std::set<std::string> moving_names(const Block& body) {
   std::set<std::string> names;
-  source::walk(body, [&](const Stmt& stmt) {
+  walk(body, [&](const Stmt& stmt) {
     const auto* target = target_of(stmt) ? as<VariableReference>(*target_of(stmt)) : nullptr;
     if (target != nullptr) names.insert(target->name);
-    source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
-      source::for_each_passed_place(expr, [&](const source::Expr& place) {
+    walk_own_expressions(stmt, [&](const Expr& expr) {
+      for_each_passed_place(expr, [&](const Expr& place) {
         if (const auto* passed = as<VariableReference>(place)) names.insert(passed->name);
       });
     });
@@ -119,16 +105,15 @@ Places find_places(const Kernel& kernel) {
   const Analysis analysis(kernel);
   const std::set<std::string> moving = moving_names(kernel.body);
   Places places;
-  source::walk(kernel.body, [&](const Stmt& stmt) {
+  walk(kernel.body, [&](const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
     if (declaration == nullptr || !declaration->variable.is_pointer || !declaration->value) return;
-    const source::Variable& variable = declaration->variable;
+    const Variable& variable = declaration->variable;
     if (!analysis.definition(variable.name)) return;
     auto place = place_of(declaration->value, analysis, places);
     if (!place || moving.contains(to<VariableReference>(place->buffer).name)) return;
     // A view of the buffer as another type counts in other elements.
-    const source::KernelParameter* parameter =
-        kernel.parameter(to<VariableReference>(place->buffer).name);
+    const KernelParameter* parameter = kernel.parameter(to<VariableReference>(place->buffer).name);
     if (parameter == nullptr || parameter->scalar != variable.scalar) return;
     if (!parameter->scalar && parameter->type != without_const(variable.type)) return;
     if (is_stable(place->offset, kernel, analysis))
@@ -138,7 +123,7 @@ Places find_places(const Kernel& kernel) {
 }
 
 // Accesses through the buffers themselves.
-class Redirector final : public source::Mutator {
+class Redirector final : public Mutator {
  public:
   explicit Redirector(const Places& places) : places_(places) {}
 
@@ -156,8 +141,7 @@ class Redirector final : public source::Mutator {
     const auto found = pointer != nullptr ? places_.find(pointer->name) : places_.end();
     if (found == places_.end()) return Mutator::mutate(expr, access);
     const auto& [buffer, offset] = found->second;
-    return source::with_type(source::element(buffer, {source::add(offset, run(access.index))}),
-                             expr->type);
+    return with_type(element(buffer, {add(offset, run(access.index))}), expr->type);
   }
 
   const Places& places_;
@@ -186,8 +170,7 @@ Kernel without_local_pointers(const Kernel& kernel) {
 
 Kernel without_buffer_names(const Kernel& kernel) {
   Places places = find_places(kernel);
-  std::erase_if(places,
-                [](const auto& entry) { return !source::is_number(entry.second.offset, 0); });
+  std::erase_if(places, [](const auto& entry) { return !is_number(entry.second.offset, 0); });
   return without_pointers_to(kernel, std::move(places));
 }
 

@@ -11,21 +11,15 @@
 
 namespace regraph::rewrite {
 
-using source::Block;
-using source::ExprPtr;
-using source::Kernel;
-using source::KernelParameter;
-using source::StmtPtr;
-
 namespace {
 
 // Names of variables that statements of the block, or below, assign; of elements not.
 std::set<std::string> assigned_in(const Block& block) {
   std::set<std::string> names;
-  source::walk(block, [&](const source::Stmt& stmt) {
-    const auto* assignment = source::as<source::Assignment>(stmt);
+  walk(block, [&](const Stmt& stmt) {
+    const auto* assignment = as<Assignment>(stmt);
     const auto* target =
-        assignment != nullptr ? source::as<source::VariableReference>(assignment->target) : nullptr;
+        assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
     if (target != nullptr) names.insert(target->name);
   });
   return names;
@@ -34,11 +28,10 @@ std::set<std::string> assigned_in(const Block& block) {
 class ParameterVersions {
  public:
   explicit ParameterVersions(const Kernel& kernel) : kernel_(kernel), named_(kernel) {
-    std::set<std::string> fixed = source::declared_names(kernel.body);
-    source::walk_expressions(kernel.body, [&](const source::Expr& expr) {
-      source::for_each_passed_place(expr, [&](const source::Expr& place) {
-        if (const auto* variable = source::as<source::VariableReference>(place))
-          fixed.insert(variable->name);
+    std::set<std::string> fixed = declared_names(kernel.body);
+    walk_expressions(kernel.body, [&](const Expr& expr) {
+      for_each_passed_place(expr, [&](const Expr& place) {
+        if (const auto* variable = as<VariableReference>(place)) fixed.insert(variable->name);
       });
     });
     for (const std::string& name : assigned_in(kernel.body)) {
@@ -55,11 +48,10 @@ class ParameterVersions {
       const auto advance = advance_of(*stmt);
       if (advance && current_.contains(advance->name)) {
         const ExprPtr from = source::variable(current_.at(advance->name), std::nullopt);
-        const ExprPtr step = source::rewrite_expr(advance->step, renaming());
+        const ExprPtr step = rewrite_expr(advance->step, renaming());
         begin(advance->name,
-              source::binary(advance->is_backwards ? source::BinaryOperator::subtract
-                                                   : source::BinaryOperator::add,
-                             from, step),
+              binary(advance->is_backwards ? BinaryOperator::subtract : BinaryOperator::add, from,
+                     step),
               body);
         continue;
       }
@@ -68,7 +60,7 @@ class ParameterVersions {
         if (found != current_.end() && found->second == name)
           begin(name, source::variable(name, std::nullopt), body);
       }
-      const Block renamed = source::rewrite_expressions({stmt}, renaming());
+      const Block renamed = rewrite_expressions({stmt}, renaming());
       body.insert(body.end(), renamed.begin(), renamed.end());
     }
     return body;
@@ -78,19 +70,19 @@ class ParameterVersions {
   // Declares the next pointer in the parameter's place.
   void begin(const std::string& parameter, ExprPtr value, Block& body) {
     const KernelParameter& old = *kernel_.parameter(parameter);
-    source::Variable next;
-    next.name = source::fresh_name(named_, parameter);
+    Variable next;
+    next.name = fresh_name(named_, parameter);
     next.type = (old.points_to_const ? "const " : "") + old.type;
     next.scalar = old.scalar;
     next.is_pointer = true;
-    body.push_back(source::declare(next, std::move(value)));
+    body.push_back(declare(next, std::move(value)));
     named_.body.push_back(body.back());
     current_.at(parameter) = next.name;
   }
 
-  source::ExprRewrite renaming() const {
+  ExprRewrite renaming() const {
     return [this](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      const auto* variable = source::as<source::VariableReference>(expr);
+      const auto* variable = as<VariableReference>(expr);
       const auto found = variable != nullptr ? current_.find(variable->name) : current_.end();
       if (found == current_.end()) return std::nullopt;
       return source::variable(found->second, variable->type);

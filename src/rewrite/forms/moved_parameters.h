@@ -1,7 +1,7 @@
 // Parameters that a kernel moves on, as pointers of its own that stay where they are.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -11,6 +11,6 @@ namespace regraph::rewrite {
 // for pointers that are parameters: a new one wherever statements of the kernel's own block move it
 // on, and one at the first loop or branch that does. Not for parameters whose address is taken or
 // whose name is declared again. For kernels without opaque code.
-[[nodiscard]] source::Block without_moved_parameters(const source::Kernel& kernel);
+[[nodiscard]] Block without_moved_parameters(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -11,29 +11,22 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::ExprPtr;
-using source::VariableReference;
-
 namespace {
 
 class ConditionReader {
  public:
-  explicit ConditionReader(const source::Kernel& kernel) : analysis_(kernel) {}
+  explicit ConditionReader(const Kernel& kernel) : analysis_(kernel) {}
 
   // What the expression says, with names of conditions written out; null where it is none.
   ExprPtr condition(const ExprPtr& expr) {
     if (const auto* variable = as<VariableReference>(expr)) return meaning(variable->name);
-    if (const auto* negation = source::as_unary(expr, source::UnaryOperator::logical_not)) {
+    if (const auto* negation = as_unary(expr, UnaryOperator::logical_not)) {
       const ExprPtr inner = condition(negation->operand);
-      return inner ? source::negate(inner) : nullptr;
+      return inner ? negate(inner) : nullptr;
     }
     const auto* binary = as<Binary>(expr);
     if (binary == nullptr) return nullptr;
-    if (source::is_comparison(binary->op))
+    if (is_comparison(binary->op))
       return is_fixed(binary->left) && is_fixed(binary->right) ? expr : nullptr;
     if (binary->op != BinaryOperator::logical_and && binary->op != BinaryOperator::logical_or)
       return nullptr;
@@ -46,7 +39,7 @@ class ConditionReader {
   ExprPtr meaning(const std::string& name) {
     if (const auto known = meanings_.find(name); known != meanings_.end()) return known->second;
     meanings_[name] = nullptr;  // while it is looked at: one that mentions itself is none
-    const source::Variable* local = analysis_.local(name);
+    const Variable* local = analysis_.local(name);
     const ExprPtr definition = analysis_.definition(name);
     if (local == nullptr || local->is_pointer || !local->extents.empty() || !definition)
       return nullptr;
@@ -59,7 +52,7 @@ class ConditionReader {
   // Wherever the name can be used, the expression has the value that it had at the declaration.
   [[nodiscard]] bool is_fixed(const ExprPtr& expr) const {
     if (analysis_.reads_memory(expr)) return false;
-    for (const std::string& name : source::variables_of(expr)) {
+    for (const std::string& name : variables_of(expr)) {
       const bool fixed = analysis_.local(name) != nullptr
                              ? analysis_.is_single_definition(name)
                              : analysis_.polynomial(source::variable(name)).has_value();
@@ -74,17 +67,17 @@ class ConditionReader {
 
 }  // namespace
 
-source::Block with_conditions_written_out(const source::Kernel& kernel) {
+Block with_conditions_written_out(const Kernel& kernel) {
   ConditionReader reader(kernel);
   // Nothing asks for the names then.
-  const source::Block unnamed = source::rewrite_statements(
-      kernel.body, [&](const source::StmtPtr& stmt) -> std::optional<source::Block> {
-        const auto* declaration = as<source::Declaration>(stmt);
+  const Block unnamed =
+      rewrite_statements(kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+        const auto* declaration = as<Declaration>(stmt);
         const bool is_named =
             declaration != nullptr && reader.meaning(declaration->variable.name) != nullptr;
-        return is_named ? std::optional(source::Block()) : std::nullopt;
+        return is_named ? std::optional(Block()) : std::nullopt;
       });
-  return source::rewrite_expressions(unnamed, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+  return rewrite_expressions(unnamed, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
     const auto* variable = as<VariableReference>(expr);
     const ExprPtr condition = variable != nullptr ? reader.meaning(variable->name) : nullptr;
     return condition ? std::optional(condition) : std::nullopt;

@@ -1,45 +1,231 @@
 #include "rewrite/forms/normal_form.h"
 
 #include "rewrite/forms/early_exits.h"
-#include "rewrite/forms/forwarded_loads.h"
-#include "rewrite/forms/guarded_reads.h"
 #include "rewrite/forms/if_conversion.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/named_conditions.h"
 #include "source/analysis.h"
 #include "source/build.h"
+#include "source/known_functions.h"
 #include "source/walk.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Branch;
-using source::Builtin;
-using source::Call;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Kernel;
-using source::Scope;
-using source::Stmt;
-using source::StmtKind;
-using source::StmtPtr;
-using source::Subscript;
-using source::to;
-using source::VariableReference;
-
 namespace {
+
+// Whether memory may be read where the guards around it fail.
+
+class GuardedReads {
+ public:
+  // `analysis` is of the kernel and must outlive this.
+  GuardedReads(const Kernel& kernel, const Analysis& analysis);
+
+  // Whether the value may be computed where the guards fail. Memory may only be read at places that
+  // do not follow what the guards ask about: the threads that meet the guards read them as well.
+  [[nodiscard]] bool are_safe_without(const std::vector<ExprPtr>& guards,
+                                      const ExprPtr& value) const;
+
+ private:
+  // The symbols in the guards that are no parameters; false for guards that are not understood, or
+  // that do not ask about the thread.
+  bool find_asked(const std::vector<ExprPtr>& guards, std::set<std::string>& asked) const;
+  // Whether all that the expression reads is elements of buffers at places that follow none of the
+  // symbols.
+  [[nodiscard]] bool reads_nothing_asked(const ExprPtr& expr,
+                                         const std::set<std::string>& asked) const;
+  // Whether the symbol is a counter of a loop that begins or ends where one of the asked says.
+  [[nodiscard]] bool counts_by(const std::string& symbol, const std::set<std::string>& asked) const;
+  // Whether the value may depend on one of the asked.
+  [[nodiscard]] bool follows(const ExprPtr& value, const std::set<std::string>& asked) const;
+
+  const Analysis& analysis_;
+  std::set<std::string> parameters_;
+};
+
+GuardedReads::GuardedReads(const Kernel& kernel, const Analysis& analysis) : analysis_(analysis) {
+  for (const KernelParameter& parameter : kernel.parameters)
+    parameters_.insert(parameter.name);
+}
+
+bool GuardedReads::are_safe_without(const std::vector<ExprPtr>& guards,
+                                    const ExprPtr& value) const {
+  if (!analysis_.reads_memory(value)) return true;
+  std::set<std::string> asked;
+  return find_asked(guards, asked) && reads_nothing_asked(value, asked);
+}
+
+bool GuardedReads::find_asked(const std::vector<ExprPtr>& guards,
+                              std::set<std::string>& asked) const {
+  for (const ExprPtr& guard : guards) {
+    const auto* comparison = as<Binary>(guard);
+    if (comparison == nullptr) return false;
+    bool asks_thread = false;
+    for (const ExprPtr& side : {comparison->left, comparison->right}) {
+      const auto polynomial = analysis_.polynomial(side);
+      if (!polynomial) return false;
+      for (const std::string& symbol : polynomial->symbols()) {
+        asks_thread = asks_thread || symbol.find('.') != std::string::npos;
+        if (parameters_.count(symbol) == 0) asked.insert(symbol);
+      }
+    }
+    if (!asks_thread) return false;
+  }
+  return true;
+}
+
+bool GuardedReads::reads_nothing_asked(const ExprPtr& expr,
+                                       const std::set<std::string>& asked) const {
+  if (is<OpaqueExpression>(expr)) return false;
+  if (const auto* call = as<Call>(expr)) {
+    auto function = std::make_shared<Call>(*call);
+    function->arguments.clear();
+    if (analysis_.reads_memory(function)) return false;
+  }
+  if (const auto* access = as<Subscript>(expr)) {
+    const auto* base = as<VariableReference>(access->base);
+    const auto index = analysis_.polynomial(access->index);
+    if (base == nullptr || !analysis_.is_global_pointer(base->name) || !index) return false;
+    for (const std::string& symbol : index->symbols()) {
+      if (asked.contains(symbol) || counts_by(symbol, asked)) return false;
+    }
+    return true;
+  }
+  bool safe = true;
+  for_each_operand(
+      *expr, [&](const ExprPtr& operand) { safe = safe && reads_nothing_asked(operand, asked); });
+  return safe;
+}
+
+bool GuardedReads::counts_by(const std::string& symbol, const std::set<std::string>& asked) const {
+  const CountedLoop* loop = analysis_.loop(symbol);
+  return loop != nullptr && (follows(loop->first, asked) || follows(loop->limit, asked));
+}
+
+bool GuardedReads::follows(const ExprPtr& value, const std::set<std::string>& asked) const {
+  bool found = false;
+  source::walk(value, [&](const Expr& node) {
+    if (const auto* builtin = as<Builtin>(node)) found = found || asked.contains(builtin->name);
+    const auto* variable = as<VariableReference>(node);
+    if (found || variable == nullptr) return;
+    const std::string& name = variable->name;
+    if (asked.contains(name)) {
+      found = true;
+    } else if (analysis_.loop(name) != nullptr) {
+      found = counts_by(name, asked);
+    } else if (const ExprPtr definition = analysis_.definition(name)) {
+      found = follows(definition, asked);
+    } else {
+      found = parameters_.count(name) == 0;
+    }
+  });
+  return found;
+}
+
+// Values from memory with a name, written where they are used.
+
+int uses_of(const std::string& name, const Block& block) {
+  int uses = 0;
+  walk_expressions(block, [&](const Expr& expr) {
+    const auto* variable = as<VariableReference>(expr);
+    uses += variable != nullptr && variable->name == name ? 1 : 0;
+  });
+  return uses;
+}
+
+bool calls(const ExprPtr& expr) {
+  bool result = false;
+  source::walk(expr, [&](const Expr& part) {
+    result = result || is<Call>(part) || is<OpaqueExpression>(part);
+  });
+  return result;
+}
+
+// The value as the variable has it.
+ExprPtr as_held(const Declaration& declaration) {
+  const ExprPtr& value = declaration.value;
+  const auto* choice = as<Conditional>(value);
+  const auto type = choice != nullptr && choice->then->type == choice->otherwise->type
+                        ? choice->then->type
+                        : value->type;
+  if (type == declaration.variable.scalar) return value;
+  return with_type(cast(declaration.variable.type, value), declaration.variable.scalar);
+}
+
+// Whether the statement may change memory by a call: a value must not be read behind it instead.
+bool may_change(const StmtPtr& stmt) {
+  bool result = false;
+  walk_expressions({stmt}, [&](const Expr& part) {
+    const auto* call = as<Call>(part);
+    result = result || is<OpaqueExpression>(part) || (call != nullptr && !is_pure(*call));
+  });
+  return result;
+}
+
+// Whether the statement does nothing but to change a variable, or an array of the thread's own,
+// that the value does not name.
+bool leaves_alone(const StmtPtr& stmt, const ExprPtr& value, const Analysis& analysis) {
+  const ExprPtr& target = source::is<Assignment>(stmt) ? target_of(*stmt) : nullptr;
+  const auto* base = target ? base_variable(*target) : nullptr;
+  const Variable* local = base != nullptr ? analysis.local(base->name) : nullptr;
+  return local != nullptr && local->storage == Storage::automatic && !local->is_pointer &&
+         !source::variables_of(value).contains(base->name);
+}
+
+// Where the value may be moved to: the one use of it, after nothing that could change it; else the
+// block's end.
+std::size_t place_of_use(const Block& block, std::size_t from, const Analysis& analysis) {
+  const auto& declaration = source::to<Declaration>(block[from]);
+  const std::string& name = declaration.variable.name;
+  for (std::size_t at = from + 1; at < block.size() && !may_change(block[at]); ++at) {
+    const int uses = uses_of(name, {block[at]});
+    if (uses > 0) {
+      const bool is_simple = is<Assignment>(block[at]) || is<Declaration>(block[at]);
+      const Block rest(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end());
+      return is_simple && uses == 1 && uses_of(name, rest) == 0 ? at : block.size();
+    }
+    if (!is<Declaration>(block[at]) && !leaves_alone(block[at], declaration.value, analysis)) break;
+  }
+  return block.size();
+}
+
+// float t = x[i]; sum += t * w;   ->   sum += x[i] * w;
+//
+// for scalars declared in the block (not below it) that get one value, which calls nothing and of
+// which `is_wanted`, and are used once: by the next statement that is no declaration, an
+// assignment, or by a declaration on the way, so that nothing changes in between.
+Block with_loads_forwarded(const Block& block, const Analysis& analysis,
+                           const std::function<bool(const ExprPtr&)>& is_wanted) {
+  Block result = block;
+  for (std::size_t at = 0; at < result.size();) {
+    const auto* declaration = as<Declaration>(result[at]);
+    const bool is_load = declaration != nullptr && declaration->value &&
+                         declaration->variable.scalar && declaration->variable.extents.empty() &&
+                         !declaration->variable.is_pointer &&
+                         analysis.definition(declaration->variable.name) &&
+                         !calls(declaration->value) && is_wanted(declaration->value);
+    const std::size_t use = is_load ? place_of_use(result, at, analysis) : result.size();
+    if (use == result.size()) {
+      ++at;
+      continue;
+    }
+    const Block used = rewrite_expressions(
+        {result[use]}, replace_variable(declaration->variable.name, as_held(*declaration)));
+    result[use] = used.front();
+    result.erase(result.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  return result;
+}
 
 bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds) {
   bool found = false;
@@ -55,7 +241,7 @@ class GuardFlattener {
   explicit GuardFlattener(const Kernel& kernel) : analysis_(kernel), reads_(kernel, analysis_) {
     walk(kernel.body, [&](const Stmt& stmt) {
       const ExprPtr& target = target_of(stmt);
-      const auto* base = target ? source::base_variable(*target) : nullptr;
+      const auto* base = target ? base_variable(*target) : nullptr;
       if (base != nullptr) ++sets_[base->name];
     });
   }
@@ -72,10 +258,10 @@ class GuardFlattener {
       out.push_back(stmt);
       return;
     }
-    const ExprPtr condition = source::conjunction(guards);
+    const ExprPtr condition = conjunction(guards);
     // Neighbours under the same guard share one if.
     const auto* last = !out.empty() && merging_ ? as<Branch>(out.back()) : nullptr;
-    if (last != nullptr && last->otherwise.empty() && source::equal(last->condition, condition)) {
+    if (last != nullptr && last->otherwise.empty() && equal(last->condition, condition)) {
       Block longer = last->body;
       longer.push_back(stmt);
       out.back() = source::branch(last->condition, std::move(longer), {}, last->line);
@@ -103,7 +289,7 @@ class GuardFlattener {
   }
 
   bool can_enter_loop(const ForLoop& loop) const {
-    const auto counted = source::counted_loop_of(loop);
+    const auto counted = counted_loop_of(loop);
     if (!counted || analysis_.reads_memory(counted->first) ||
         analysis_.reads_memory(counted->limit)) {
       return false;
@@ -113,7 +299,7 @@ class GuardFlattener {
   }
 
   Status flatten_declaration(const StmtPtr& stmt, const std::vector<ExprPtr>& guards, Block& out) {
-    const source::Variable& variable = to<Declaration>(stmt).variable;
+    const Variable& variable = to<Declaration>(stmt).variable;
     const ExprPtr& value = to<Declaration>(stmt).value;
     declared_under_[variable.name] = guards.size();
     declared_in_[variable.name] = loops_.size();
@@ -125,14 +311,14 @@ class GuardFlattener {
       out.push_back(stmt);
       return {};
     }
-    const ExprPtr zero = source::zero_value(variable.type, variable.scalar);
+    const ExprPtr zero = zero_value(variable.type, variable.scalar);
     if (!zero || variable.is_pointer || !variable.extents.empty()) {
       return refuse("line " + std::to_string(stmt->line) + ": '" + variable.name +
                     "' is read from memory under a condition and has no zero to start from");
     }
-    source::Variable mutable_variable = variable;
+    Variable mutable_variable = variable;
     mutable_variable.is_const = false;
-    out.push_back(source::declare(mutable_variable, zero));
+    out.push_back(declare(mutable_variable, zero));
     emit_guarded(source::assign(source::variable(variable.name, variable.scalar), value), guards,
                  out);
     return {};
@@ -141,7 +327,7 @@ class GuardFlattener {
   // Another scope declared the same: one declaration, `with_value` or of zero, serves both.
   Status declare_again(const StmtPtr& stmt, bool with_value, bool is_safe,
                        const std::vector<ExprPtr>& guards, Block& out) {
-    const source::Variable& variable = to<Declaration>(stmt).variable;
+    const Variable& variable = to<Declaration>(stmt).variable;
     const ExprPtr& value = to<Declaration>(stmt).value;
     if (!value) return {};
     if (with_value && analysis_.is_single_definition(variable.name) &&
@@ -202,12 +388,12 @@ class GuardFlattener {
                         const std::vector<ExprPtr>& guards, Block& out) {
     if (can_open(branch)) {
       std::vector<ExprPtr> inner = guards;
-      for (const ExprPtr& term : source::conjuncts(branch.condition))
+      for (const ExprPtr& term : conjuncts(branch.condition))
         inner.push_back(term);
       if (Status status = flatten(branch.body, inner, out); !status || branch.otherwise.empty())
         return status;
       std::vector<ExprPtr> other = guards;
-      for (const ExprPtr& term : source::conjuncts(source::negate(branch.condition)))
+      for (const ExprPtr& term : conjuncts(negate(branch.condition)))
         other.push_back(term);
       return flatten(branch.otherwise, other, out);
     }
@@ -225,12 +411,12 @@ class GuardFlattener {
         declared_under_[counter->variable.name] = guards.size();
       Block body;
       declared_.emplace_back();
-      loops_.push_back(source::counted_loop_of(loop)->name);
+      loops_.push_back(counted_loop_of(loop)->name);
       Status status = flatten(loop.body, guards, body);
       loops_.pop_back();
       declared_.pop_back();
       if (!status) return status;
-      out.push_back(source::with_blocks(stmt, std::move(body), {}));
+      out.push_back(with_blocks(stmt, std::move(body), {}));
       merging_ = false;
       return {};
     }
@@ -245,7 +431,7 @@ class GuardFlattener {
   // may do what they like with code that computes with registers that hold none.
   void flatten_assignment(const StmtPtr& stmt, const Assignment& assignment,
                           const std::vector<ExprPtr>& guards, Block& out) {
-    const auto* target = source::base_variable(*assignment.target);
+    const auto* target = base_variable(*assignment.target);
     const auto declared =
         target != nullptr ? declared_under_.find(target->name) : declared_under_.end();
     const bool is_private = !guards.empty() && declared != declared_under_.end() &&
@@ -255,10 +441,10 @@ class GuardFlattener {
       return;
     }
     if (!guards.empty() && (is_private || is_set_here_alone(assignment)) &&
-        is<Subscript>(assignment.target) && assignment.op == source::AssignmentOperator::assign &&
+        is<Subscript>(assignment.target) && assignment.op == AssignmentOperator::assign &&
         !source::variables_of(assignment.value).contains(target->name)) {
-      const source::Variable& variable = *analysis_.local(target->name);
-      const ExprPtr zero = source::zero_value(variable.type, variable.scalar);
+      const Variable& variable = *analysis_.local(target->name);
+      const ExprPtr zero = zero_value(variable.type, variable.scalar);
       if (zero) out.push_back(source::assign(assignment.target, zero));
       if (zero) merging_ = false;
     }
@@ -267,13 +453,13 @@ class GuardFlattener {
 
   // Whether no other statement sets the register, and this one sets each element once.
   bool is_set_here_alone(const Assignment& assignment) const {
-    const auto* target = source::base_variable(*assignment.target);
+    const auto* target = base_variable(*assignment.target);
     if (target == nullptr || !is_safe_place(assignment.target)) return false;
     const auto sets = sets_.find(target->name);
     const auto depth = declared_in_.find(target->name);
     if (sets == sets_.end() || sets->second != 1 || depth == declared_in_.end()) return false;
     std::set<std::string> counters;
-    for (const ExprPtr& index : source::indices_of(*assignment.target))
+    for (const ExprPtr& index : indices_of(*assignment.target))
       counters.merge(source::variables_of(index));
     return std::all_of(loops_.begin() + static_cast<std::ptrdiff_t>(depth->second), loops_.end(),
                        [&](const std::string& loop) { return counters.contains(loop); });
@@ -282,17 +468,16 @@ class GuardFlattener {
   // Whether this is a register, or an element of an array of them at constants and counters of
   // loops between constants: it exists where the guards fail, too.
   bool is_safe_place(const ExprPtr& target) const {
-    const auto* base = source::base_variable(*target);
-    const source::Variable* variable = base != nullptr ? analysis_.local(base->name) : nullptr;
-    if (variable == nullptr || variable->storage != source::Storage::automatic ||
-        variable->is_pointer) {
+    const auto* base = base_variable(*target);
+    const Variable* variable = base != nullptr ? analysis_.local(base->name) : nullptr;
+    if (variable == nullptr || variable->storage != Storage::automatic || variable->is_pointer) {
       return false;
     }
-    for (const ExprPtr& index : source::indices_of(*target)) {
+    for (const ExprPtr& index : indices_of(*target)) {
       for (const std::string& name : source::variables_of(index)) {
-        const source::CountedLoop* loop = analysis_.loop(name);
-        if (loop == nullptr || !is<source::IntegerLiteral>(loop->first) ||
-            !is<source::IntegerLiteral>(loop->limit)) {
+        const CountedLoop* loop = analysis_.loop(name);
+        if (loop == nullptr || !is<IntegerLiteral>(loop->first) ||
+            !is<IntegerLiteral>(loop->limit)) {
           return false;
         }
       }
@@ -323,7 +508,7 @@ class GuardFlattener {
     return true;
   }
 
-  source::Analysis analysis_;
+  Analysis analysis_;
   GuardedReads reads_;
   std::map<std::string, std::size_t> declared_under_;  // name -> number of guards around it
   std::map<std::string, std::size_t> declared_in_;     // name -> number of loops around it
@@ -351,10 +536,10 @@ Block with_merged_branches(const Block& block) {
     const bool is_plain = is<Branch>(stmt) && otherwise.empty() && body.size() == 1;
     const auto* inner = is_plain ? as<Branch>(body[0]) : nullptr;
     if (inner != nullptr && inner->otherwise.empty()) {
-      result.push_back(source::branch(source::both(to<Branch>(stmt).condition, inner->condition),
+      result.push_back(source::branch(both(to<Branch>(stmt).condition, inner->condition),
                                       inner->body, {}, stmt->line));
     } else {
-      result.push_back(source::with_blocks(stmt, std::move(body), std::move(otherwise)));
+      result.push_back(with_blocks(stmt, std::move(body), std::move(otherwise)));
     }
   }
   return result;

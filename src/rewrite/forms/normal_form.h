@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -12,10 +12,10 @@ namespace regraph::rewrite {
 //   float s = 0; for (k) { if (g) s += A[k]; } if (g) C[i] = s;
 // Guards around code without loops or barriers stay as they are. Refuses where that would execute
 // something it must not.
-[[nodiscard]] Result<source::Block> flatten_guards(const source::Kernel& kernel);
+[[nodiscard]] Result<Block> flatten_guards(const Kernel& kernel);
 
 // Both of the above applied to a copy of the kernel, with directly nested branches merged and
 // conditions that have a name written out (named_conditions.h).
-[[nodiscard]] Result<source::Kernel> normalised(const source::Kernel& kernel);
+[[nodiscard]] Result<Kernel> normalised(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

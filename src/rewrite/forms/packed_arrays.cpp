@@ -17,18 +17,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-using source::VariableReference;
-
 namespace {
 
 constexpr std::int64_t kBytesOfComponent = 4;
@@ -62,7 +50,7 @@ struct PairStore {
 
 class VectorArrays {
  public:
-  explicit VectorArrays(const source::Kernel& kernel) : kernel_(kernel), analysis_(kernel) {}
+  explicit VectorArrays(const Kernel& kernel) : kernel_(kernel), analysis_(kernel) {}
 
   Block run() {
     find_candidates();
@@ -74,14 +62,14 @@ class VectorArrays {
 
  private:
   void find_candidates() {
-    source::walk(kernel_.body, [&](const Stmt& stmt) {
+    walk(kernel_.body, [&](const Stmt& stmt) {
       const auto* declared = as<Declaration>(stmt);
       if (declared == nullptr || declared->value) return;
-      const source::Variable& variable = declared->variable;
+      const Variable& variable = declared->variable;
       VectorArray array;
       array.bytes = bytes_of_vector(variable.type);
       const bool is_array = variable.extents.size() == 1 && !variable.is_pointer &&
-                            array.bytes > 0 && variable.storage == source::Storage::automatic;
+                            array.bytes > 0 && variable.storage == Storage::automatic;
       if (!is_array) return;
       array.vectors = variable.extents.front();
       arrays_.emplace(variable.name, array);
@@ -89,12 +77,11 @@ class VectorArrays {
   }
 
   // ((half*)array)[k]: the array, the type and k.
-  [[nodiscard]] std::optional<source::View> element(const Expr& expr) const {
-    auto view = source::view_of(expr);
-    const bool is_element = view && view->width == 1 && view->first &&
-                            arrays_.contains(view->array->name) &&
-                            source::is<VariableReference>(
-                                source::to<source::Cast>(source::to<Subscript>(expr).base).operand);
+  [[nodiscard]] std::optional<View> element(const Expr& expr) const {
+    auto view = view_of(expr);
+    const bool is_element =
+        view && view->width == 1 && view->first && arrays_.contains(view->array->name) &&
+        is<VariableReference>(source::to<Cast>(source::to<Subscript>(expr).base).operand);
     return is_element ? std::move(view) : std::nullopt;
   }
 
@@ -106,7 +93,7 @@ class VectorArrays {
       if (!arrays_.contains(name->name)) return std::nullopt;
       return VectorPlace{name->name, nullptr, access->index};
     }
-    const auto view = source::view_of(Subscript(access->base, source::integer(0), std::nullopt));
+    const auto view = view_of(Subscript(access->base, integer(0), std::nullopt));
     if (!view || !view->first || view->width < 2 || !pointee(view->array->name))
       return std::nullopt;
     return VectorPlace{view->array->name, view->first, access->index};
@@ -129,18 +116,18 @@ class VectorArrays {
   [[nodiscard]] std::optional<PairStore> pair_store(const Stmt& stmt) const {
     const auto* set = as<Assignment>(stmt);
     const auto* access = set != nullptr ? as<Subscript>(set->target) : nullptr;
-    const auto* cast = access != nullptr ? as<source::Cast>(access->base) : nullptr;
-    const auto* made = set != nullptr ? as<source::Call>(set->value) : nullptr;
+    const auto* cast = access != nullptr ? as<Cast>(access->base) : nullptr;
+    const auto* made = set != nullptr ? as<Call>(set->value) : nullptr;
     if (cast == nullptr || made == nullptr || set->op != AssignmentOperator::assign ||
-        !source::is_number(access->index, 0) || made->arguments.size() != 2) {
+        !is_number(access->index, 0) || made->arguments.size() != 2) {
       return std::nullopt;
     }
     static const std::set<std::string> kPairs = {"half2 *", "__half2 *", "__nv_bfloat162 *"};
     static const std::set<std::string> kMakers = {"make_half2", "__halves2half2", "make_bfloat162",
                                                   "__halves2bfloat162"};
     if (!kPairs.contains(cast->target) || !kMakers.contains(made->function)) return std::nullopt;
-    const ExprPtr place = source::addressed(*cast->operand);
-    const auto* component = place ? as<source::Member>(place) : nullptr;
+    const ExprPtr place = addressed(*cast->operand);
+    const auto* component = place ? as<Member>(place) : nullptr;
     const auto vector = component != nullptr ? vector_at(component->object) : std::nullopt;
     constexpr std::string_view kComponents = "xyzw";
     const std::size_t at = component != nullptr && component->name.size() == 1
@@ -149,7 +136,7 @@ class VectorArrays {
     if (!vector || vector->base || at == std::string_view::npos) return std::nullopt;
     // The second number would be read behind the first store.
     for (const ExprPtr& value : made->arguments)
-      if (source::variables_of(value).contains(vector->name)) return std::nullopt;
+      if (variables_of(value).contains(vector->name)) return std::nullopt;
     return PairStore{vector->name, vector->index, static_cast<std::int64_t>(at), made->arguments[0],
                      made->arguments[1]};
   }
@@ -164,10 +151,10 @@ class VectorArrays {
   }
 
   void find_types() {
-    source::walk_expressions(kernel_.body, [&](const Expr& expr) {
+    walk_expressions(kernel_.body, [&](const Expr& expr) {
       if (const auto view = element(expr)) take_type(view->array->name, view->vector, view->scalar);
     });
-    source::walk(kernel_.body, [&](const Stmt& stmt) {
+    walk(kernel_.body, [&](const Stmt& stmt) {
       const auto copy = copy_of(stmt);
       if (!copy) return;
       for (const auto& [array, memory] :
@@ -184,11 +171,11 @@ class VectorArrays {
     for (std::size_t before = arrays_.size() + 1; before != arrays_.size();) {
       before = arrays_.size();
       std::map<std::string, int> known;
-      source::walk_expressions(kernel_.body, [&](const Expr& expr) {
+      walk_expressions(kernel_.body, [&](const Expr& expr) {
         if (const auto view = element(expr)) ++known[view->array->name];
         if (const auto* name = as<VariableReference>(expr)) --known[name->name];
       });
-      source::walk(kernel_.body, [&](const Stmt& stmt) {
+      walk(kernel_.body, [&](const Stmt& stmt) {
         if (const auto pair = pair_store(stmt)) ++known[pair->name];
         const auto copy = copy_of(stmt);
         if (!copy || !fits(*copy)) return;
@@ -220,22 +207,21 @@ class VectorArrays {
 
   [[nodiscard]] Block rewritten() {
     const Block copied =
-        source::rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+        rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           const auto* declared = as<Declaration>(stmt);
           const auto array =
               declared != nullptr ? arrays_.find(declared->variable.name) : arrays_.end();
           if (array != arrays_.end()) {
             const VectorArray& one = array->second;
-            return Block{
-                source::declare(source::local_variable(array->first, one.type, one.scalar,
-                                                       {one.vectors * one.elements_of_vector()}),
-                                nullptr)};
+            return Block{declare(local_variable(array->first, one.type, one.scalar,
+                                                {one.vectors * one.elements_of_vector()}),
+                                 nullptr)};
           }
           if (const auto pair = pair_store(*stmt)) return stored(*pair);
           if (const auto copy = copy_of(*stmt)) return Block{loop_of(*copy)};
           return std::nullopt;
         });
-    return source::rewrite_expressions(copied, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    return rewrite_expressions(copied, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       const auto view = element(*expr);
       if (!view) return std::nullopt;
       const ExprPtr index = rewritten_index(source::to<Subscript>(*expr).index);
@@ -245,7 +231,7 @@ class VectorArrays {
 
   // An index may hold elements of arrays itself.
   [[nodiscard]] ExprPtr rewritten_index(const ExprPtr& index) const {
-    return source::rewrite_expr(index, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    return rewrite_expr(index, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       const auto view = element(*expr);
       if (!view) return std::nullopt;
       return at(view->array->name, rewritten_index(source::to<Subscript>(*expr).index),
@@ -254,8 +240,8 @@ class VectorArrays {
   }
 
   [[nodiscard]] static ExprPtr at(const std::string& name, ExprPtr index, ScalarType scalar) {
-    return source::with_type(
-        source::element(source::variable(name, std::nullopt), {std::move(index)}), scalar);
+    return with_type(source::element(source::variable(name, std::nullopt), {std::move(index)}),
+                     scalar);
   }
 
   [[nodiscard]] Block stored(const PairStore& pair) const {
@@ -265,8 +251,7 @@ class VectorArrays {
     const auto place = [&](std::int64_t offset) {
       return at(
           pair.name,
-          source::add(source::multiply(pair.index, source::integer(array.elements_of_vector())),
-                      source::integer(first + offset)),
+          add(multiply(pair.index, integer(array.elements_of_vector())), integer(first + offset)),
           *array.scalar);
     };
     return {source::assign(place(0), pair.first), source::assign(place(1), pair.second)};
@@ -275,21 +260,19 @@ class VectorArrays {
   [[nodiscard]] StmtPtr loop_of(const std::pair<VectorPlace, VectorPlace>& copy) {
     const VectorPlace& array = copy.first.base ? copy.second : copy.first;
     const VectorArray& shape = arrays_.at(array.name);
-    const std::string counter = source::fresh_name(kernel_, "packed_" + std::to_string(++loops_));
+    const std::string counter = fresh_name(kernel_, "packed_" + std::to_string(++loops_));
     const auto place = [&](const VectorPlace& one) {
-      ExprPtr index =
-          source::add(source::multiply(one.index, source::integer(shape.elements_of_vector())),
-                      source::variable(counter, ScalarType::i32));
-      if (one.base) index = source::add(one.base, index);
+      ExprPtr index = add(multiply(one.index, integer(shape.elements_of_vector())),
+                          source::variable(counter, ScalarType::i32));
+      if (one.base) index = add(one.base, index);
       return at(one.name, index, *shape.scalar);
     };
-    return source::counted_loop(
-        counter, source::integer(0), source::integer(shape.elements_of_vector()), 1,
-        {source::assign(place(copy.first), place(copy.second))}, source::kUnrollFully);
+    return counted_loop(counter, integer(0), integer(shape.elements_of_vector()), 1,
+                        {source::assign(place(copy.first), place(copy.second))}, kUnrollFully);
   }
 
-  const source::Kernel& kernel_;
-  const source::Analysis analysis_;
+  const Kernel& kernel_;
+  const Analysis analysis_;
   std::map<std::string, VectorArray> arrays_;
   std::set<std::string> mixed_;  // used as elements of several types
   int loops_ = 0;
@@ -297,7 +280,7 @@ class VectorArrays {
 
 }  // namespace
 
-Block with_vector_arrays_as_elements(const source::Kernel& kernel) {
+Block with_vector_arrays_as_elements(const Kernel& kernel) {
   return VectorArrays(kernel).run();
 }
 

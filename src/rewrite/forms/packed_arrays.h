@@ -1,7 +1,7 @@
 // Arrays of vectors that hold numbers of another type: as arrays of these.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -14,6 +14,6 @@ namespace regraph::rewrite {
 //   sum += (float)((half*)data)[k];                   data[8 * i + k] = x[j + 8 * i + k];
 //                                                   sum += (float)data[k];
 // For kernels without opaque code.
-[[nodiscard]] source::Block with_vector_arrays_as_elements(const source::Kernel& kernel);
+[[nodiscard]] Block with_vector_arrays_as_elements(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -17,18 +17,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-using source::VariableReference;
-
 namespace {
 
 // The elements that a pack's bits are.
@@ -58,30 +46,30 @@ struct BitCopy {
 
 class PackFinder {
  public:
-  explicit PackFinder(const source::Kernel& kernel) : kernel_(kernel), analysis_(kernel) {}
+  explicit PackFinder(const Kernel& kernel) : kernel_(kernel), analysis_(kernel) {}
 
   // What the variables of vector types are, that only carry bits.
   const std::map<std::string, Elements>& find() {
-    source::walk(kernel_.body, [&](const Stmt& stmt) {
+    walk(kernel_.body, [&](const Stmt& stmt) {
       const auto* declared = as<Declaration>(stmt);
       if (declared == nullptr) return;
-      const source::Variable& variable = declared->variable;
+      const Variable& variable = declared->variable;
       const bool is_plain = variable.extents.empty() && !variable.is_pointer &&
-                            variable.storage == source::Storage::automatic;
+                            variable.storage == Storage::automatic;
       if (is_plain && bytes_of_vector(variable.type) > 0) packs_.emplace(variable.name, Elements());
     });
     if (packs_.empty()) return packs_;
     std::map<std::string, int> copied;
     std::vector<BitCopy> copies;
-    source::walk(kernel_.body, [&](const Stmt& stmt) {
+    walk(kernel_.body, [&](const Stmt& stmt) {
       const auto copy = bit_copy(stmt);
       if (!copy) return;
       copies.push_back(*copy);
       // A declaration does not mention what it declares.
-      if (!source::is<Declaration>(stmt)) ++copied[copy->to.name];
+      if (!is<Declaration>(stmt)) ++copied[copy->to.name];
       ++copied[copy->from.name];
     });
-    source::walk_expressions(kernel_.body, [&](const Expr& expr) {
+    walk_expressions(kernel_.body, [&](const Expr& expr) {
       if (const auto* name = as<VariableReference>(expr)) --copied[name->name];
     });
     std::erase_if(packs_, [&](const auto& pack) { return copied[pack.first] != 0; });
@@ -115,11 +103,11 @@ class PackFinder {
   }
 
   // memcpy(&a, &b, bytes)
-  [[nodiscard]] static std::optional<BitCopy> memory_copy(const source::Call& call) {
+  [[nodiscard]] static std::optional<BitCopy> memory_copy(const Call& call) {
     if (call.function != "memcpy" || call.arguments.size() != 3) return std::nullopt;
-    const auto* bytes = as<source::IntegerLiteral>(call.arguments[2]);
+    const auto* bytes = as<IntegerLiteral>(call.arguments[2]);
     const auto whole = [](const ExprPtr& address) -> std::optional<End> {
-      const ExprPtr place = source::addressed(*address);
+      const ExprPtr place = addressed(*address);
       const auto* name = as<VariableReference>(place ? place : address);
       if (name == nullptr) return std::nullopt;
       return End{name->name, nullptr, false};
@@ -134,18 +122,17 @@ class PackFinder {
   [[nodiscard]] std::optional<End> end_of(const ExprPtr& expr) const {
     if (const auto* name = as<VariableReference>(expr)) return End{name->name, nullptr, false};
     const auto* element = as<Subscript>(expr);
-    const auto* cast = element != nullptr ? as<source::Cast>(element->base) : nullptr;
+    const auto* cast = element != nullptr ? as<Cast>(element->base) : nullptr;
     if (cast == nullptr) return std::nullopt;
-    const Subscript first(element->base, source::integer(0), std::nullopt);
-    const auto view = source::view_of(first);
+    const Subscript first(element->base, integer(0), std::nullopt);
+    const auto view = view_of(first);
     if (!view || !view->first || view->width < 2) return std::nullopt;
     const auto elements = elements_of(view->array->name);
     const std::int64_t bytes = view->width * static_cast<std::int64_t>(size_in_bytes(view->scalar));
     if (!elements || bytes % elements_bytes(*elements) != 0) return std::nullopt;
     const std::int64_t count = bytes / elements_bytes(*elements);
     return End{view->array->name,
-               source::add(view->first, source::multiply(element->index, source::integer(count))),
-               true};
+               source::add(view->first, multiply(element->index, integer(count))), true};
   }
 
   static std::int64_t elements_bytes(const Elements& elements) {
@@ -156,7 +143,7 @@ class PackFinder {
   [[nodiscard]] std::optional<Elements> elements_of(const std::string& name) const {
     if (const auto behind = element_behind(name, kernel_, analysis_))
       return Elements{behind->name, behind->scalar, 0};
-    const source::Variable* local = analysis_.local(name);
+    const Variable* local = analysis_.local(name);
     if (local == nullptr || !local->scalar || local->extents.size() != 1) return std::nullopt;
     return Elements{local->type, *local->scalar, local->extents.front()};
   }
@@ -209,43 +196,40 @@ class PackFinder {
     }
   }
 
-  const source::Kernel& kernel_;
-  const source::Analysis analysis_;
+  const Kernel& kernel_;
+  const Analysis analysis_;
   std::map<std::string, Elements> packs_;
 };
 
 // Copies of packs, element by element.
 class PackWriter {
  public:
-  PackWriter(const source::Kernel& kernel, const PackFinder& finder,
+  PackWriter(const Kernel& kernel, const PackFinder& finder,
              const std::map<std::string, Elements>& packs)
       : finder_(finder), packs_(packs), kernel_(kernel) {}
 
   Block run(const Block& block) {
-    return source::rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    return rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
       Block out;
       const auto* declared = as<Declaration>(stmt);
       const auto pack = declared != nullptr ? packs_.find(declared->variable.name) : packs_.end();
       if (pack != packs_.end()) {
         const auto& [type, scalar, count] = pack->second;
-        out.push_back(
-            source::declare(source::local_variable(pack->first, type, scalar, {count}), nullptr));
+        out.push_back(declare(local_variable(pack->first, type, scalar, {count}), nullptr));
         if (!declared->value) return out;
       }
       const auto copy = finder_.bit_copy(*stmt);
       const Elements* elements = copy ? elements_of(*copy) : nullptr;
       if (elements == nullptr) return pack != packs_.end() ? std::optional(out) : std::nullopt;
-      const std::string counter =
-          source::fresh_name(kernel_, "element_" + std::to_string(++loops_));
+      const std::string counter = fresh_name(kernel_, "element_" + std::to_string(++loops_));
       const auto at = [&](const End& end) {
         const ExprPtr k = source::variable(counter, ScalarType::i32);
-        return source::with_type(source::element(source::variable(end.name, std::nullopt),
-                                                 {end.index ? source::add(end.index, k) : k}),
-                                 elements->scalar);
+        return with_type(source::element(source::variable(end.name, std::nullopt),
+                                         {end.index ? source::add(end.index, k) : k}),
+                         elements->scalar);
       };
-      out.push_back(source::counted_loop(
-          counter, source::integer(0), source::integer(elements->count), 1,
-          {source::assign(at(copy->to), at(copy->from))}, source::kUnrollFully));
+      out.push_back(counted_loop(counter, integer(0), integer(elements->count), 1,
+                                 {source::assign(at(copy->to), at(copy->from))}, kUnrollFully));
       return out;
     });
   }
@@ -261,7 +245,7 @@ class PackWriter {
 
   const PackFinder& finder_;
   const std::map<std::string, Elements>& packs_;
-  const source::Kernel& kernel_;
+  const Kernel& kernel_;
   int loops_ = 0;
 };
 
@@ -273,12 +257,12 @@ struct ArrayCopy {
 
 class ArrayCopies {
  public:
-  explicit ArrayCopies(const source::Kernel& kernel) : kernel_(kernel) {}
+  explicit ArrayCopies(const Kernel& kernel) : kernel_(kernel) {}
 
-  source::Block run() {
+  Block run() {
     for (bool changed = true; changed;) {
       changed = false;
-      const source::Analysis analysis(kernel_);
+      const Analysis analysis(kernel_);
       std::optional<ArrayCopy> found;
       const Stmt* place = nullptr;
       find_in(kernel_.body, analysis, found, place);
@@ -290,8 +274,8 @@ class ArrayCopies {
   }
 
  private:
-  void find_in(const Block& block, const source::Analysis& analysis,
-               std::optional<ArrayCopy>& found, const Stmt*& place) const {
+  void find_in(const Block& block, const Analysis& analysis, std::optional<ArrayCopy>& found,
+               const Stmt*& place) const {
     for (std::size_t at = 0; at < block.size() && !found; ++at) {
       const auto copy = copy_of(*block[at], analysis);
       if (copy && may_go(*copy, block, at)) {
@@ -304,22 +288,22 @@ class ArrayCopies {
     }
   }
 
-  static bool is_array(const source::Analysis& analysis, const std::string& name) {
-    const source::Variable* local = analysis.local(name);
+  static bool is_array(const Analysis& analysis, const std::string& name) {
+    const Variable* local = analysis.local(name);
     return local != nullptr && local->extents.size() == 1 && !local->is_pointer &&
-           local->storage == source::Storage::automatic;
+           local->storage == Storage::automatic;
   }
 
-  static std::optional<ArrayCopy> copy_of(const Stmt& stmt, const source::Analysis& analysis) {
+  static std::optional<ArrayCopy> copy_of(const Stmt& stmt, const Analysis& analysis) {
     std::optional<ArrayCopy> copy;
     if (const auto* declared = as<Declaration>(stmt)) {
-      const auto* list = as<source::InitializerList>(declared->value);
+      const auto* list = as<InitializerList>(declared->value);
       if (list == nullptr || list->values.empty()) return std::nullopt;
       copy = ArrayCopy{declared->variable.name, ""};
       for (std::size_t at = 0; at < list->values.size(); ++at) {
         const auto* element = as<Subscript>(list->values[at]);
         const auto* base = element != nullptr ? as<VariableReference>(element->base) : nullptr;
-        if (base == nullptr || !source::is_number(element->index, static_cast<std::int64_t>(at)) ||
+        if (base == nullptr || !is_number(element->index, static_cast<std::int64_t>(at)) ||
             (at > 0 && base->name != copy->from))
           return std::nullopt;
         copy->from = base->name;
@@ -327,23 +311,21 @@ class ArrayCopies {
       if (!is_array(analysis, copy->to) || analysis.local(copy->to)->extents.front() !=
                                                static_cast<std::int64_t>(list->values.size()))
         return std::nullopt;
-    } else if (const auto* loop = as<source::ForLoop>(stmt)) {
+    } else if (const auto* loop = as<ForLoop>(stmt)) {
       const auto* counter = loop->declaration();
       const auto* set = loop->body.size() == 1 ? as<Assignment>(loop->body[0]) : nullptr;
       const auto* to = set != nullptr ? as<Subscript>(set->target) : nullptr;
       const auto* from = set != nullptr ? as<Subscript>(set->value) : nullptr;
-      const auto* limit = as<source::Binary>(loop->condition);
-      const auto* count = limit != nullptr ? as<source::IntegerLiteral>(limit->right) : nullptr;
+      const auto* limit = as<Binary>(loop->condition);
+      const auto* count = limit != nullptr ? as<IntegerLiteral>(limit->right) : nullptr;
       const bool is_copy =
           counter != nullptr && to != nullptr && from != nullptr && count != nullptr &&
-          set->op == AssignmentOperator::assign && limit->op == source::BinaryOperator::less &&
-          source::is_number(counter->value, 0) &&
-          source::is_named(limit->left, counter->variable.name) &&
-          source::is_named(to->index, counter->variable.name) &&
-          source::is_named(from->index, counter->variable.name) &&
-          source::is<VariableReference>(to->base) && source::is<VariableReference>(from->base) &&
-          loop->advance() != nullptr && source::is_number(loop->advance()->value, 1) &&
-          loop->advance()->op == AssignmentOperator::add;
+          set->op == AssignmentOperator::assign && limit->op == BinaryOperator::less &&
+          is_number(counter->value, 0) && is_named(limit->left, counter->variable.name) &&
+          is_named(to->index, counter->variable.name) &&
+          is_named(from->index, counter->variable.name) && is<VariableReference>(to->base) &&
+          is<VariableReference>(from->base) && loop->advance() != nullptr &&
+          is_number(loop->advance()->value, 1) && loop->advance()->op == AssignmentOperator::add;
       if (!is_copy) return std::nullopt;
       copy = ArrayCopy{source::to<VariableReference>(to->base).name,
                        source::to<VariableReference>(from->base).name};
@@ -352,8 +334,8 @@ class ArrayCopies {
         return std::nullopt;
     }
     if (!copy || copy->to == copy->from || !is_array(analysis, copy->from)) return std::nullopt;
-    const source::Variable* one = analysis.local(copy->to);
-    const source::Variable* other = analysis.local(copy->from);
+    const Variable* one = analysis.local(copy->to);
+    const Variable* other = analysis.local(copy->from);
     const bool fits = one->extents == other->extents && one->scalar == other->scalar && one->scalar;
     return fits ? copy : std::nullopt;
   }
@@ -361,20 +343,19 @@ class ArrayCopies {
   static bool mentions(const Block& block, std::size_t from, const std::string& name) {
     const Block rest(block.begin() + static_cast<std::ptrdiff_t>(from), block.end());
     bool found = false;
-    source::walk_expressions(
-        rest, [&](const Expr& expr) { found = found || source::is_named(expr, name); });
+    walk_expressions(rest, [&](const Expr& expr) { found = found || is_named(expr, name); });
     return found;
   }
 
   static int writes(const Block& block, std::size_t from, const std::string& name) {
     const Block rest(block.begin() + static_cast<std::ptrdiff_t>(from), block.end());
     int count = 0;
-    source::walk(rest, [&](const Stmt& stmt) {
-      const auto* base = target_of(stmt) ? source::base_variable(*target_of(stmt)) : nullptr;
+    walk(rest, [&](const Stmt& stmt) {
+      const auto* base = target_of(stmt) ? base_variable(*target_of(stmt)) : nullptr;
       if (base != nullptr && base->name == name) ++count;
-      source::walk_own_expressions(stmt, [&](const Expr& expr) {
-        source::for_each_passed_place(expr, [&](const Expr& place) {
-          const auto* passed = source::base_variable(place);
+      walk_own_expressions(stmt, [&](const Expr& expr) {
+        for_each_passed_place(expr, [&](const Expr& place) {
+          const auto* passed = base_variable(place);
           if (passed != nullptr && passed->name == name) ++count;
         });
       });
@@ -392,7 +373,7 @@ class ArrayCopies {
                          });
     };
     if (!declared_before(copy.to) || !declared_before(copy.from)) return false;
-    const int inside = source::is<Declaration>(*block[at]) ? 0 : 1;
+    const int inside = is<Declaration>(*block[at]) ? 0 : 1;
     if (writes(block, 0, copy.to) - writes(block, at, copy.to) != 0) return false;
     const bool to_changes = writes(block, at, copy.to) > inside;
     const bool from_changes = writes(block, at + 1, copy.from) > 0;
@@ -401,26 +382,26 @@ class ArrayCopies {
 
   void replace(const ArrayCopy& copy, const Stmt& place) {
     kernel_.body =
-        source::rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+        rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           const auto* declared = as<Declaration>(stmt);
           const bool goes =
               stmt.get() == &place || (declared != nullptr && declared->variable.name == copy.to);
           return goes ? std::optional(Block()) : std::nullopt;
         });
-    kernel_.body = source::rewrite_expressions(
-        kernel_.body, source::replace_variable(copy.to, source::variable(copy.from, std::nullopt)));
+    kernel_.body = rewrite_expressions(
+        kernel_.body, replace_variable(copy.to, source::variable(copy.from, std::nullopt)));
   }
 
-  source::Kernel kernel_;
+  Kernel kernel_;
 };
 
 }  // namespace
 
-Block with_packs_as_elements(const source::Kernel& kernel) {
+Block with_packs_as_elements(const Kernel& kernel) {
   PackFinder finder(kernel);
   const std::map<std::string, Elements>& packs = finder.find();
   if (packs.empty()) return kernel.body;
-  source::Kernel result = kernel;
+  Kernel result = kernel;
   result.body = PackWriter(kernel, finder, packs).run(kernel.body);
   return ArrayCopies(result).run();
 }

@@ -1,7 +1,7 @@
 // Packs of numbers that go through registers as bits: as the elements that they are.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -13,6 +13,6 @@ namespace regraph::rewrite {
 //
 // An array that is a copy of another one is that one, where neither changes afterwards or the other
 // is not used any more. For kernels without opaque code.
-[[nodiscard]] source::Block with_packs_as_elements(const source::Kernel& kernel);
+[[nodiscard]] Block with_packs_as_elements(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

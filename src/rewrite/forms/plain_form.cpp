@@ -34,26 +34,26 @@ namespace regraph::rewrite {
 
 namespace {
 
-class OpaqueFinder final : public source::Visitor {
+class OpaqueFinder final : public Visitor {
  public:
   bool found = false;
 
  private:
-  void visit(const source::OpaqueStatement&) override { found = true; }
-  void visit(const source::OpaqueExpression&) override { found = true; }
+  void visit(const OpaqueStatement&) override { found = true; }
+  void visit(const OpaqueExpression&) override { found = true; }
 };
 
-bool holds_opaque(const source::Block& body) {
+bool holds_opaque(const Block& body) {
   OpaqueFinder finder;
   finder.go(body);
   return finder.found;
 }
 
 // Whether a loop writes an element of an array: else there is nothing to keep, and nothing to ask.
-bool stores_in_loops(const source::Block& block, bool in_loop = false) {
-  return std::any_of(block.begin(), block.end(), [&](const source::StmtPtr& stmt) {
-    if (in_loop && source::is<source::Subscript>(target_of(*stmt))) return true;
-    const bool is_loop = source::is<source::ForLoop>(stmt) || source::is<source::WhileLoop>(stmt);
+bool stores_in_loops(const Block& block, bool in_loop = false) {
+  return std::any_of(block.begin(), block.end(), [&](const StmtPtr& stmt) {
+    if (in_loop && is<Subscript>(target_of(*stmt))) return true;
+    const bool is_loop = is<ForLoop>(stmt) || is<WhileLoop>(stmt);
     return stores_in_loops(body_of(*stmt), in_loop || is_loop) ||
            stores_in_loops(otherwise_of(*stmt), in_loop);
   });
@@ -71,16 +71,16 @@ void roll_loops(PlainForm& form, const PlainFormLicence& licence) {
 }
 
 // With the buffers themselves in the place of pointers into them where that lets elements be kept.
-source::Kernel with_registers(const source::Kernel& kernel, const PlainFormLicence& licence) {
-  source::Kernel direct = without_local_pointers(kernel);
-  const source::Kernel kept =
+Kernel with_registers(const Kernel& kernel, const PlainFormLicence& licence) {
+  Kernel direct = without_local_pointers(kernel);
+  const Kernel kept =
       with_previous_in_registers(with_elements_in_registers(direct, licence.raced), licence.raced);
   return kept.body == direct.body ? kernel : kept;
 }
 
 }  // namespace
 
-PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence) {
+PlainForm plain_form(const Kernel& kernel, const PlainFormLicence& licence) {
   PlainForm result{kernel};
   if (holds_opaque(kernel.body)) return result;
   if (licence.distinct_buffers) result.kernel.body = with_plain_loads(kernel);
@@ -107,7 +107,7 @@ PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licen
   result.kernel.body = with_rebased_counters(result.kernel);
   result.kernel.body = without_dead_guards(result.kernel);
   if (!licence.distinct_buffers || !stores_in_loops(result.kernel.body)) return result;
-  source::Kernel kept = with_registers(result.kernel, licence);
+  Kernel kept = with_registers(result.kernel, licence);
   result.needs_distinct_buffers = result.needs_distinct_buffers || kept.body != result.kernel.body;
   result.kernel = std::move(kept);
   return result;

@@ -1,7 +1,7 @@
 // What the code says without the ways of saying it that steps need not know.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace regraph::rewrite {
 
 struct PlainForm {
-  source::Kernel kernel;
+  Kernel kernel;
   bool needs_distinct_buffers = false;  // else it would not compute the same
   bool reorders_sums = false;           // of floating point
 };
@@ -31,6 +31,6 @@ struct PlainFormLicence {
 // rolled_copies.h, rolled_sums.h, scaled_sums.h, induction_variables.h, constant_lengths.h,
 // rebased_counters.h, dead_guards.h, element_registers.h, previous_elements.h). With opaque code it
 // stays as it is.
-[[nodiscard]] PlainForm plain_form(const source::Kernel& kernel, const PlainFormLicence& licence);
+[[nodiscard]] PlainForm plain_form(const Kernel& kernel, const PlainFormLicence& licence);
 
 }  // namespace regraph::rewrite

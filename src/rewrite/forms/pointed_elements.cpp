@@ -7,15 +7,15 @@
 
 namespace regraph::rewrite {
 
-std::optional<ElementType> element_behind(const std::string& pointer, const source::Kernel& kernel,
-                                          const source::Analysis& analysis) {
+std::optional<ElementType> element_behind(const std::string& pointer, const Kernel& kernel,
+                                          const Analysis& analysis) {
   std::string type;
-  source::ScalarHint scalar;
+  ScalarHint scalar;
   if (const auto* parameter = kernel.parameter(pointer); parameter != nullptr) {
     if (!parameter->is_pointer) return std::nullopt;
     type = parameter->type;
     scalar = parameter->scalar;
-  } else if (const source::Variable* local = analysis.local(pointer);
+  } else if (const Variable* local = analysis.local(pointer);
              local != nullptr && local->is_pointer) {
     type = local->type;
     scalar = local->scalar;
@@ -27,8 +27,7 @@ std::optional<ElementType> element_behind(const std::string& pointer, const sour
 }
 
 std::int64_t bytes_of_vector(const std::string& type) {
-  const auto view = source::view_of(source::Subscript(
-      source::cast(type + " *", source::variable("x")), source::integer(0), std::nullopt));
+  const auto view = view_of(Subscript(cast(type + " *", variable("x")), integer(0), std::nullopt));
   return view && view->width > 1
              ? view->width * static_cast<std::int64_t>(size_in_bytes(view->scalar))
              : 0;

@@ -1,8 +1,8 @@
 // What lies behind pointers, and what vectors take. Used by packed_copies and packed_arrays.
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <cstdint>
 #include <optional>
@@ -18,8 +18,8 @@ struct ElementType {
 // Of what the pointer of that name leads to, a parameter or one of the kernel's own; nothing for
 // names of anything else, and for pointers to what is no scalar.
 [[nodiscard]] std::optional<ElementType> element_behind(const std::string& pointer,
-                                                        const source::Kernel& kernel,
-                                                        const source::Analysis& analysis);
+                                                        const Kernel& kernel,
+                                                        const Analysis& analysis);
 
 // The bytes of "int4" and its like; 0 for other types.
 [[nodiscard]] std::int64_t bytes_of_vector(const std::string& type);

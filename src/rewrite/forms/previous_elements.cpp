@@ -15,28 +15,13 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is_named;
-using source::Kernel;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-
 namespace {
 
 // A loop whose iterations hand on an element of a buffer.
 struct Chain {
   std::string buffer;
   const ForLoop* loop = nullptr;
-  source::CountedLoop counted;
+  CountedLoop counted;
   std::size_t store = 0;  // the statement of the loop's body that stores
   Polynomial here;        // where it does
   Polynomial before;      // where the iteration before did
@@ -45,7 +30,7 @@ struct Chain {
 
 // Puts a register in the place of a buffer's elements with certain indices.
 template <typename IsMeant>
-class ElementReplacer final : public source::Mutator {
+class ElementReplacer final : public Mutator {
  public:
   ElementReplacer(const std::string& buffer, const ExprPtr& value, const IsMeant& is_meant)
       : buffer_(buffer), value_(value), is_meant_(is_meant) {}
@@ -65,7 +50,7 @@ class ElementReplacer final : public source::Mutator {
 class Chainer {
  public:
   Chainer(const Kernel& kernel, const std::vector<std::string>& raced)
-      : kernel_(kernel), analysis_(kernel), raced_(raced), taken_(source::used_names(kernel)) {}
+      : kernel_(kernel), analysis_(kernel), raced_(raced), taken_(used_names(kernel)) {}
 
   Block run(const Block& block) {
     Block result;
@@ -82,7 +67,7 @@ class Chainer {
  private:
   std::optional<Chain> chain_of(const Stmt& stmt) const {
     const auto* loop = as<ForLoop>(stmt);
-    const auto counted = source::counted_loop_of(stmt);
+    const auto counted = counted_loop_of(stmt);
     if (loop == nullptr || !counted) return std::nullopt;
     for (std::size_t at = 0; at < loop->body.size(); ++at) {
       auto chain = chain_at(*loop, *counted, at);
@@ -92,15 +77,15 @@ class Chainer {
   }
 
   // With the loop's statement `at` as the store.
-  std::optional<Chain> chain_at(const ForLoop& loop, const source::CountedLoop& counted,
+  std::optional<Chain> chain_at(const ForLoop& loop, const CountedLoop& counted,
                                 std::size_t at) const {
     const auto* store = as<Assignment>(loop.body[at]);
     const auto* target = store != nullptr ? as<Subscript>(store->target) : nullptr;
-    const auto* base = target != nullptr ? as<source::VariableReference>(target->base) : nullptr;
+    const auto* base = target != nullptr ? as<VariableReference>(target->base) : nullptr;
     if (base == nullptr || !fits_register(base->name)) return std::nullopt;
     const auto here = analysis_.polynomial(target->index);
     if (!here || !here->mentions(counted.name)) return std::nullopt;
-    const std::set<std::string> inside = source::declared_names(loop.body);
+    const std::set<std::string> inside = declared_names(loop.body);
     for (const std::string& symbol : here->symbols()) {
       if (inside.contains(symbol)) return std::nullopt;
     }
@@ -128,8 +113,7 @@ class Chainer {
   bool is_chain(const Chain& chain) const {
     const StmtPtr loop = std::make_shared<ForLoop>(*chain.loop);
     bool jumps = false;
-    source::walk(chain.loop->body,
-                 [&](const Stmt& stmt) { jumps = jumps || source::is<source::Jump>(stmt); });
+    walk(chain.loop->body, [&](const Stmt& stmt) { jumps = jumps || is<Jump>(stmt); });
     if (jumps || has_hazard(loop, analysis_)) return false;
     const ForLoop header(chain.loop->init, chain.loop->condition, chain.loop->step, {});
     if (!accesses_of(std::make_shared<ForLoop>(header), chain.buffer).indices.empty()) return false;
@@ -151,7 +135,7 @@ class Chainer {
   // Appends what stands in the loop's place; `out` has what stands before it.
   bool hand_on(const Chain& chain, const StmtPtr& stmt, Block& out) {
     const ExprPtr value = next_register(chain.buffer);
-    const auto& name = source::to<source::VariableReference>(value).name;
+    const auto& name = to<VariableReference>(value).name;
     if (!take_over(chain, value, out)) {
       const ExprPtr initial = first_read(chain);
       if (!initial) return false;
@@ -168,9 +152,9 @@ class Chainer {
       } else if (at > chain.store) {
         loop->body.push_back(ElementReplacer(chain.buffer, value, is_any).run(inner));
       } else {
-        const auto& store = source::to<Assignment>(*inner);
+        const auto& store = to<Assignment>(*inner);
         ExprPtr stored = ElementReplacer(chain.buffer, value, is_previous).run(store.value);
-        if (const auto operation = source::operation_of(store.op))
+        if (const auto operation = operation_of(store.op))
           stored = source::binary(*operation, store.target, std::move(stored));
         auto update = std::make_shared<Assignment>(value, AssignmentOperator::assign, stored);
         update->line = inner->line;
@@ -192,8 +176,8 @@ class Chainer {
       const auto* target = store != nullptr ? as<Subscript>(store->target) : nullptr;
       if (target != nullptr && is_named(target->base, chain.buffer) &&
           store->op == AssignmentOperator::assign && is_at(target->index, place)) {
-        const StmtPtr declared = declaration(
-            chain, source::to<source::VariableReference>(value).name, store->value, stmt->line);
+        const StmtPtr declared =
+            declaration(chain, to<VariableReference>(value).name, store->value, stmt->line);
         const StmtPtr stored = source::assign(store->target, value);
         out[at] = stored;
         out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), declared);
@@ -216,17 +200,16 @@ class Chainer {
     const auto first = analysis_.polynomial(chain.counted.first);
     if (!first || !reads_always(chain)) return nullptr;
     const auto& scalar = kernel_.parameter(chain.buffer)->scalar;
-    ExprPtr element = source::with_type(
-        source::element(source::variable(chain.buffer, scalar),
-                        {source::to_expression(place_before(chain), chain.wide_index)}),
-        scalar);
+    ExprPtr element =
+        with_type(source::element(variable(chain.buffer, scalar),
+                                  {to_expression(place_before(chain), chain.wide_index)}),
+                  scalar);
     if (const auto trips = chain.counted.trip_count(); trips && *trips > 0) return element;
-    const source::Variable& counter = chain.loop->declaration()->variable;
+    const Variable& counter = chain.loop->declaration()->variable;
     const ExprPtr start = chain.counted.first->type == counter.scalar
                               ? chain.counted.first
-                              : source::cast(counter.type, chain.counted.first);
-    return source::conditional(source::less(start, chain.counted.limit), element,
-                               source::zero_of(*scalar));
+                              : cast(counter.type, chain.counted.first);
+    return conditional(less(start, chain.counted.limit), element, zero_of(*scalar));
   }
 
   // Whether an iteration reads the element before its own under no condition.
@@ -241,10 +224,10 @@ class Chainer {
 
   bool reads(const ExprPtr& expr, const Chain& chain) const {
     if (!expr) return false;
-    if (const auto* choice = as<source::Conditional>(expr)) return reads(choice->condition, chain);
-    if (const auto* binary = as<source::Binary>(expr);
-        binary != nullptr && (binary->op == source::BinaryOperator::logical_and ||
-                              binary->op == source::BinaryOperator::logical_or)) {
+    if (const auto* choice = as<Conditional>(expr)) return reads(choice->condition, chain);
+    if (const auto* binary = as<Binary>(expr);
+        binary != nullptr &&
+        (binary->op == BinaryOperator::logical_and || binary->op == BinaryOperator::logical_or)) {
       return reads(binary->left, chain);
     }
     if (const auto* access = as<Subscript>(expr); access != nullptr &&
@@ -253,16 +236,16 @@ class Chainer {
       return true;
     }
     bool found = false;
-    source::for_each_operand(
-        *expr, [&](const ExprPtr& operand) { found = found || reads(operand, chain); });
+    for_each_operand(*expr,
+                     [&](const ExprPtr& operand) { found = found || reads(operand, chain); });
     return found;
   }
 
   StmtPtr declaration(const Chain& chain, const std::string& name, const ExprPtr& initial,
                       int line) const {
-    const source::KernelParameter& parameter = *kernel_.parameter(chain.buffer);
-    auto result = std::make_shared<source::Declaration>(
-        source::local_variable(name, parameter.type, parameter.scalar), initial);
+    const KernelParameter& parameter = *kernel_.parameter(chain.buffer);
+    auto result = std::make_shared<Declaration>(
+        local_variable(name, parameter.type, parameter.scalar), initial);
     result->line = line;
     return result;
   }
@@ -272,7 +255,7 @@ class Chainer {
     std::string name = stem;
     for (int number = 2; !taken_.insert(name).second; ++number)
       name = stem + "_" + std::to_string(number);
-    return source::variable(name, kernel_.parameter(buffer)->scalar);
+    return variable(name, kernel_.parameter(buffer)->scalar);
   }
 
   const Kernel& kernel_;

@@ -1,7 +1,7 @@
 // Array elements that an iteration reads after the one before has stored them, in registers.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ namespace regraph::rewrite {
 // alone, and nothing on the way lets other threads see it. Relies on buffers that do not overlap.
 // Buffers in `raced` are left alone. Returns the kernel with the same statements where there is
 // nothing to hand on. For kernels without opaque code and local pointers.
-[[nodiscard]] source::Kernel with_previous_in_registers(const source::Kernel& kernel,
-                                                        const std::vector<std::string>& raced);
+[[nodiscard]] Kernel with_previous_in_registers(const Kernel& kernel,
+                                                const std::vector<std::string>& raced);
 
 }  // namespace regraph::rewrite

@@ -15,14 +15,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Polynomial;
-using source::StmtPtr;
-
 namespace {
 
 // A header without what is the thread's own.
@@ -32,10 +24,10 @@ struct Rebased {
   ExprPtr limit;
 };
 
-class CounterRebaser final : public source::Mutator {
+class CounterRebaser final : public Mutator {
  public:
-  explicit CounterRebaser(const source::Kernel& kernel)
-      : kernel_(kernel), analysis_(kernel), taken_(source::used_names(kernel)) {}
+  explicit CounterRebaser(const Kernel& kernel)
+      : kernel_(kernel), analysis_(kernel), taken_(used_names(kernel)) {}
 
  private:
   using Mutator::mutate;
@@ -45,33 +37,31 @@ class CounterRebaser final : public source::Mutator {
     StmtPtr inner = Mutator::mutate(stmt, loop);
     if (!rebased) return inner;
     const auto& repeat = source::to<ForLoop>(inner);
-    source::Variable counter = loop.declaration()->variable;
-    source::Variable number = counter;
+    Variable counter = loop.declaration()->variable;
+    Variable number = counter;
     number.name = next_name();
     const ExprPtr count = source::variable(number.name, number.scalar);
     auto result = std::make_shared<ForLoop>(repeat);
-    result->init = source::declare(number, rebased->first);
+    result->init = declare(number, rebased->first);
     result->condition = source::less(count, rebased->limit);
-    result->step = source::assign(count, source::AssignmentOperator::add, value_of(*repeat.step));
+    result->step = assign(count, AssignmentOperator::add, value_of(*repeat.step));
     counter.is_const = true;
-    result->body.insert(result->body.begin(),
-                        source::declare(counter, source::add(rebased->base, count)));
+    result->body.insert(result->body.begin(), declare(counter, source::add(rebased->base, count)));
     return result;
   }
 
   std::optional<Rebased> rebase(const ForLoop& loop) const {
-    const source::Declaration* counter = loop.declaration();
+    const Declaration* counter = loop.declaration();
     const auto* step = loop.advance();
     // In as many bits as ints, and signed: first value and limit are compared as numbers.
     if (counter == nullptr || counter->variable.scalar != ScalarType::i32 || !counter->value ||
         counter->value->type != ScalarType::i32 || step == nullptr ||
-        step->op != source::AssignmentOperator::add) {
+        step->op != AssignmentOperator::add) {
       return std::nullopt;
     }
     const std::string& name = counter->variable.name;
     ExprPtr end;
-    const auto below =
-        source::operation(BinaryOperator::less, source::named(name), source::any(end));
+    const auto below = operation(BinaryOperator::less, named(name), any(end));
     if (!matches(loop.condition, below) || end->type != ScalarType::i32 || is_changed(name, loop) ||
         holds_barrier(loop)) {
       return std::nullopt;
@@ -86,16 +76,14 @@ class CounterRebaser final : public source::Mutator {
     if (!is_simple(from) || !is_simple(to)) return std::nullopt;
     const ExprPtr common = from.is_zero() ? counter->value : term_of(counter->value, base);
     if (!common) return std::nullopt;
-    return Rebased{common, source::to_expression(from), source::to_expression(to)};
+    return Rebased{common, to_expression(from), to_expression(to)};
   }
 
   // Threads that wait for each other in a loop go through strips that they share: those stay where
   // the copies of the strips are made by their counter.
   static bool holds_barrier(const ForLoop& loop) {
     bool found = false;
-    source::walk(loop.body, [&](const source::Stmt& stmt) {
-      found = found || source::is<source::Barrier>(stmt);
-    });
+    walk(loop.body, [&](const Stmt& stmt) { found = found || is<Barrier>(stmt); });
     return found;
   }
 
@@ -128,9 +116,9 @@ class CounterRebaser final : public source::Mutator {
   ExprPtr term_of(const ExprPtr& sum, const Polynomial& wanted) const {
     const auto value = exact_value(sum, kernel_, analysis_);
     if (value && *value == wanted && sum->type == ScalarType::i32) return sum;
-    const auto* binary = source::as_binary(sum, BinaryOperator::add);
+    const auto* binary = as_binary(sum, BinaryOperator::add);
     if (binary == nullptr) {
-      const auto* variable = as<source::VariableReference>(sum);
+      const auto* variable = as<VariableReference>(sum);
       const ExprPtr definition =
           variable != nullptr ? analysis_.definition(variable->name) : nullptr;
       return definition ? term_of(definition, wanted) : nullptr;
@@ -141,12 +129,12 @@ class CounterRebaser final : public source::Mutator {
 
   static bool is_changed(const std::string& name, const ForLoop& loop) {
     bool found = false;
-    source::walk(loop.body, [&](const source::Stmt& stmt) {
-      const auto* place = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
+    walk(loop.body, [&](const Stmt& stmt) {
+      const auto* place = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
       found = found || (place != nullptr && place->name == name);
-      source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
-        source::for_each_passed_place(expr, [&](const source::Expr& given) {
-          const auto* variable = source::place_variable(given);
+      walk_own_expressions(stmt, [&](const Expr& expr) {
+        for_each_passed_place(expr, [&](const Expr& given) {
+          const auto* variable = place_variable(given);
           found = found || (variable != nullptr && variable->name == name);
         });
       });
@@ -170,14 +158,14 @@ class CounterRebaser final : public source::Mutator {
     return name;
   }
 
-  const source::Kernel& kernel_;
-  const source::Analysis analysis_;
+  const Kernel& kernel_;
+  const Analysis analysis_;
   std::set<std::string> taken_;
 };
 
 }  // namespace
 
-source::Block with_rebased_counters(const source::Kernel& kernel) {
+Block with_rebased_counters(const Kernel& kernel) {
   return CounterRebaser(kernel).run(kernel.body);
 }
 

@@ -1,7 +1,7 @@
 // Loops that count from where a thread's own elements begin, as loops from zero.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -11,6 +11,6 @@ namespace regraph::rewrite {
 // What limit and first value have in common and differs between threads leaves the header. Loops
 // where these could wrap around, or that threads go through together, stay as they are. For kernels
 // without opaque code.
-[[nodiscard]] source::Block with_rebased_counters(const source::Kernel& kernel);
+[[nodiscard]] Block with_rebased_counters(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -1,34 +1,266 @@
 #include "rewrite/forms/rerolling.h"
 
-#include "rewrite/forms/inequalities.h"
-#include "rewrite/forms/partial_sums.h"
+#include "affine/constraints.h"
+#include "rewrite/forms/ir.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Polynomial;
-using source::StmtPtr;
-
 namespace {
+
+// Several sums that are added up in the end, as one.
+
+bool is_literal_zero(const ExprPtr& value) {
+  const auto* floating = as<FloatingLiteral>(value);
+  return is_number(value, 0) ||
+         (floating != nullptr && std::strtod(floating->spelling.c_str(), nullptr) == 0.0);
+}
+
+int mentions_of(const std::string& name, const ExprPtr& value) {
+  int uses = 0;
+  walk(value, [&](const Expr& part) {
+    const auto* variable = as<VariableReference>(part);
+    uses += variable != nullptr && variable->name == name ? 1 : 0;
+  });
+  return uses;
+}
+
+int mentions_of(const std::string& name, const Stmt& stmt) {
+  int uses = 0;
+  walk_own_expressions(stmt, [&](const Expr& part) {
+    const auto* variable = as<VariableReference>(part);
+    uses += variable != nullptr && variable->name == name ? 1 : 0;
+  });
+  return uses;
+}
+
+int mentions_of(const std::string& name, const Block& block) {
+  int uses = 0;
+  walk(block, [&](const Stmt& stmt) { uses += mentions_of(name, stmt); });
+  return uses;
+}
+
+// Whether the statement does nothing with the variable but to add to it.
+bool adds_to(const std::string& name, const Stmt& stmt) {
+  const auto* assignment = as<Assignment>(stmt);
+  if (assignment == nullptr || !is_named(assignment->target, name)) return false;
+  const ExprPtr& value = assignment->value;
+  if (assignment->op == AssignmentOperator::add) return mentions_of(name, value) == 0;
+  if (assignment->op != AssignmentOperator::assign || mentions_of(name, value) != 1) return false;
+  const auto itself = named(name);
+  return matches(value, source::sum(itself, any())) || matches(value, source::sum(any(), itself)) ||
+         matches(value, called("fmaf", any(), any(), itself)) ||
+         matches(value, called("fma", any(), any(), itself));
+}
+
+// The variables that are added up, and nothing else; false for anything else.
+bool collect_sum(const ExprPtr& value, std::vector<std::string>& names) {
+  if (const auto* variable = as<VariableReference>(value)) {
+    names.push_back(variable->name);
+    return true;
+  }
+  const auto* sum = as_binary(value, BinaryOperator::add);
+  return sum != nullptr && collect_sum(sum->left, names) && collect_sum(sum->right, names);
+}
+
+// Partial sums of one block, and where they are added up.
+class SumGroup {
+ public:
+  SumGroup(const Block& block, const Block& kernel) : block_(block), kernel_(kernel) {}
+
+  // The block with one sum for those that `total` adds up; itself where that cannot be.
+  Block merged(const ExprPtr& total) {
+    if (!collect_sum(total, names_) || names_.size() < 2) return block_;
+    const std::set<std::string> distinct(names_.begin(), names_.end());
+    if (distinct.size() != names_.size()) return block_;
+    for (const std::string& name : names_)
+      if (!is_partial_sum(name)) return block_;
+    std::string kept = names_.front();
+    std::size_t reader = block_.size();  // a statement of the block that takes all of the sum
+    for (std::size_t at = 0; at < block_.size(); ++at) {
+      const ExprPtr& value = value_of(*block_[at]);
+      if (value && value == total) reader = at;
+    }
+    Block result = block_;
+    if (reader < block_.size()) kept = takes_over(reader, result);
+    if (kept.empty()) return block_;
+    return with_one(result, kept, total);
+  }
+
+ private:
+  // Declared in the block with zero, else only added to, but for one use.
+  bool is_partial_sum(const std::string& name) {
+    const Declaration* found = nullptr;
+    for (const StmtPtr& stmt : block_) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && declaration->variable.name == name) found = declaration;
+    }
+    if (found == nullptr || !found->value || !is_literal_zero(found->value) ||
+        !found->variable.scalar || !found->variable.extents.empty() ||
+        (type_ && type_ != found->variable.scalar)) {
+      return false;
+    }
+    type_ = found->variable.scalar;
+    int adding = 0;
+    int uses = 0;
+    walk(kernel_, [&](const Stmt& stmt) {
+      const int here = mentions_of(name, stmt);
+      uses += here;
+      if (here > 0 && adds_to(name, stmt)) adding += here;
+    });
+    return uses == adding + 1;
+  }
+
+  // Lets the variable that gets the total, or is added to, be the sum itself. Which one it is; the
+  // first of the partial sums where the total is only read.
+  std::string takes_over(std::size_t reader, Block& result) const {
+    const StmtPtr& stmt = block_[reader];
+    const Block after(block_.begin() + static_cast<std::ptrdiff_t>(reader) + 1, block_.end());
+    const bool is_last = std::all_of(names_.begin(), names_.end(), [&](const std::string& name) {
+      return mentions_of(name, after) == 0;
+    });
+    if (!is_last) return names_.front();
+    if (const auto* declaration = as<Declaration>(stmt)) {
+      if (declaration->variable.scalar != type_ || declaration->variable.is_pointer ||
+          !declaration->variable.extents.empty()) {
+        return names_.front();
+      }
+      result.erase(result.begin() + static_cast<std::ptrdiff_t>(reader));
+      const auto rename =
+          replace_variable(declaration->variable.name, source::variable(names_.front(), type_));
+      for (std::size_t at = reader; at < result.size(); ++at)
+        result[at] = rewrite_expressions({result[at]}, rename).front();
+      return names_.front();
+    }
+    const auto* assignment = as<Assignment>(stmt);
+    const auto* target =
+        assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
+    if (target == nullptr || assignment->op != AssignmentOperator::add || target->type != type_)
+      return names_.front();
+    // The target must be there before the sums are, and nobody may look at it in between.
+    std::size_t first = reader;
+    bool is_declared = false;
+    for (std::size_t at = 0; at < reader; ++at) {
+      const auto* declaration = as<Declaration>(block_[at]);
+      if (declaration == nullptr) continue;
+      const std::string& name = declaration->variable.name;
+      is_declared = is_declared || name == target->name;
+      if (first == reader && std::find(names_.begin(), names_.end(), name) != names_.end())
+        first = at;
+    }
+    const Block between(block_.begin() + static_cast<std::ptrdiff_t>(first),
+                        block_.begin() + static_cast<std::ptrdiff_t>(reader));
+    const bool is_free =
+        is_declared && std::none_of(between.begin(), between.end(), [&](const StmtPtr& other) {
+          return mentions_of(target->name, {other}) > 0;
+        });
+    if (!is_free) return names_.front();
+    std::vector<StmtPtr> moved;
+    // Its declaration may come after theirs.
+    for (std::size_t at = first; at < reader; ++at) {
+      const auto* declaration = as<Declaration>(block_[at]);
+      if (declaration == nullptr || declaration->variable.name != target->name) continue;
+      if (!is_literal_zero(declaration->value)) return names_.front();
+      moved.push_back(block_[at]);
+    }
+    result.erase(result.begin() + static_cast<std::ptrdiff_t>(reader));
+    for (const StmtPtr& declared : moved) {
+      result.erase(std::find(result.begin(), result.end(), declared));
+      result.insert(result.begin() + static_cast<std::ptrdiff_t>(first), declared);
+    }
+    return target->name;
+  }
+
+  // Adds to `kept` what was added to the others.
+  Block with_one(const Block& block, const std::string& kept, const ExprPtr& total) const {
+    const ExprPtr sum = source::variable(kept, type_);
+    Block result;
+    for (const StmtPtr& stmt : block) {
+      const auto* declaration = as<Declaration>(stmt);
+      const bool goes =
+          declaration != nullptr && declaration->variable.name != kept &&
+          std::find(names_.begin(), names_.end(), declaration->variable.name) != names_.end();
+      if (!goes) result.push_back(stmt);
+    }
+    return rewrite_expressions(result, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      if (expr == total) return sum;
+      const auto* variable = as<VariableReference>(expr);
+      const bool is_part = variable != nullptr &&
+                           std::find(names_.begin(), names_.end(), variable->name) != names_.end();
+      return is_part ? std::optional(sum) : std::nullopt;
+    });
+  }
+
+  const Block& block_;
+  const Block& kernel_;
+  std::vector<std::string> names_;
+  std::optional<ScalarType> type_;
+};
+
+// The sums of at least two variables in the value, the largest of each.
+void collect_totals(const ExprPtr& value, std::vector<ExprPtr>& out) {
+  std::vector<std::string> names;
+  if (collect_sum(value, names) && names.size() >= 2) {
+    out.push_back(value);
+    return;
+  }
+  for_each_operand(*value, [&](const ExprPtr& operand) { collect_totals(operand, out); });
+}
+
+std::vector<ExprPtr> totals_in(const Block& block) {
+  std::vector<ExprPtr> result;
+  walk(block, [&](const Stmt& stmt) {
+    if (const ExprPtr& value = value_of(stmt)) collect_totals(value, result);
+  });
+  return result;
+}
+
+class SumMerger final : public Mutator {
+ public:
+  explicit SumMerger(const Kernel& kernel) : kernel_(kernel) {}
+
+  Block run(const Block& block) override {
+    Block result = Mutator::run(block);
+    const bool begins = std::any_of(result.begin(), result.end(), [](const StmtPtr& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      return declaration != nullptr && declaration->value && is_literal_zero(declaration->value);
+    });
+    if (!begins) return result;
+    for (const ExprPtr& total : totals_in(result))
+      result = SumGroup(result, kernel_.body).merged(total);
+    return result;
+  }
+  using Mutator::run;
+
+ private:
+  const Kernel& kernel_;
+};
+
+// float s0 = 0, s1 = 0; for (...) { s0 += a; s1 += b; } out = s0 + s1;
+//   ->   float s0 = 0; for (...) { s0 += a; s0 += b; } out = s0;
+//
+// for scalars of one block that begin with zero, are only added to, and are read only by one sum of
+// them all; what that sum gives its value to, or adds it to, goes on in their place where nothing
+// else was made of it before. Sums of floating point are rounded in another order. Chains get
+// longer by it: of use where something else follows. For kernels without opaque code.
+Block with_partial_sums_merged(const Kernel& kernel) {
+  return SumMerger(kernel).run(kernel.body);
+}
 
 constexpr std::int64_t kMostCopies = 32;
 
@@ -41,7 +273,7 @@ struct Ascent {
 
 std::optional<Ascent> ascent_of(const ForLoop& loop) {
   const auto* step = loop.advance();
-  const auto* counter = step != nullptr ? as<source::VariableReference>(step->target) : nullptr;
+  const auto* counter = step != nullptr ? as<VariableReference>(step->target) : nullptr;
   if (counter == nullptr || !counter->type || is_floating(*counter->type) || !loop.condition ||
       step->op != AssignmentOperator::add) {
     return std::nullopt;
@@ -53,7 +285,7 @@ std::optional<Ascent> ascent_of(const ForLoop& loop) {
   const bool is_own = declaration != nullptr
                           ? declaration->variable.name == counter->name && declaration->value
                           : assignment != nullptr && assignment->op == AssignmentOperator::assign &&
-                                source::is_named(assignment->target, counter->name);
+                                is_named(assignment->target, counter->name);
   if (!is_own) return std::nullopt;
   result.first = declaration != nullptr ? declaration->value : assignment->value;
   return result;
@@ -61,9 +293,9 @@ std::optional<Ascent> ascent_of(const ForLoop& loop) {
 
 // Names that the statements of a block give a value.
 std::set<std::string> given_values_in(const Block& block) {
-  std::set<std::string> names = source::declared_names(block);
-  source::walk(block, [&](const source::Stmt& stmt) {
-    const auto* place = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
+  std::set<std::string> names = declared_names(block);
+  walk(block, [&](const Stmt& stmt) {
+    const auto* place = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
     if (place != nullptr) names.insert(place->name);
   });
   return names;
@@ -72,10 +304,10 @@ std::set<std::string> given_values_in(const Block& block) {
 // Whether it has one value while names other than these stay.
 bool keeps_value(const ExprPtr& value, const std::set<std::string>& changed) {
   bool result = true;
-  source::walk(value, [&](const source::Expr& part) {
-    const auto* variable = as<source::VariableReference>(part);
-    result = result && !source::is<source::Subscript>(part) && !source::is<source::Call>(part) &&
-             !source::is<source::Member>(part) && !source::is<source::OpaqueExpression>(part) &&
+  walk(value, [&](const Expr& part) {
+    const auto* variable = as<VariableReference>(part);
+    result = result && !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
+             !is<OpaqueExpression>(part) &&
              (variable == nullptr || !changed.contains(variable->name));
   });
   return result;
@@ -104,7 +336,7 @@ std::int64_t multiple_of(const Polynomial& whole, const Polynomial& part) {
 // One loop of a block, with the one that goes on after it.
 class LoopPair {
  public:
-  LoopPair(const ForLoop& several, const ForLoop& rest, const source::Analysis& analysis)
+  LoopPair(const ForLoop& several, const ForLoop& rest, const Analysis& analysis)
       : several_(several), rest_(rest), analysis_(analysis) {}
 
   // The two as one; null where the first is not the second unrolled.
@@ -135,9 +367,9 @@ class LoopPair {
       result->init = several_.init;
     } else {
       const auto* counter = rest_.declaration();
-      result->init = counter != nullptr ? source::declare(counter->variable, source::integer(0))
-                                        : source::assign(source::to<Assignment>(rest_.init).target,
-                                                         source::integer(0));
+      result->init = counter != nullptr
+                         ? declare(counter->variable, integer(0))
+                         : source::assign(to<Assignment>(rest_.init).target, integer(0));
     }
     return result;
   }
@@ -178,11 +410,11 @@ class LoopPair {
   std::optional<CopyPlaces> places_of_two() const {
     const ExprPtr begin = slow_.first;
     const ExprPtr limit = limit_of(rest_.condition, slow_.counter);
-    if (!limit || !fast_.first || !source::is_number(fast_.first, 0) ||
-        !source::is_number(slow_.step, 1) || !keeps_value(limit, changed_)) {
+    if (!limit || !fast_.first || !is_number(fast_.first, 0) || !is_number(slow_.step, 1) ||
+        !keeps_value(limit, changed_)) {
       return std::nullopt;
     }
-    const auto* step = as<source::IntegerLiteral>(fast_.step);
+    const auto* step = as<IntegerLiteral>(fast_.step);
     if (step == nullptr) return std::nullopt;
     const Polynomial counter = Polynomial::symbol(fast_.counter);
     for (std::int64_t copies = step->value > 1 ? step->value : 2; copies <= kMostCopies; ++copies) {
@@ -198,20 +430,19 @@ class LoopPair {
     const ExprPtr end = limit_of(several_.condition, fast_.counter);
     if (!end || !keeps_value(end, changed_)) return false;
     const ExprPtr limit = limit_of(rest_.condition, slow_.counter);
-    if (source::is_number(fast_.step, 1)) return is_quotient(end, limit, places.copies);
+    if (is_number(fast_.step, 1)) return is_quotient(end, limit, places.copies);
     return whole_groups(end, limit, places.copies, false).has_value();
   }
 
   // What stands behind `counter <`; null for any other condition.
   static ExprPtr limit_of(const ExprPtr& condition, const std::string& counter) {
     ExprPtr limit;
-    const auto below =
-        source::operation(BinaryOperator::less, source::named(counter), source::any(limit));
+    const auto below = operation(BinaryOperator::less, named(counter), any(limit));
     return matches(condition, below) ? limit : nullptr;
   }
 
   ExprPtr defined(const ExprPtr& value) const {
-    const auto* variable = as<source::VariableReference>(value);
+    const auto* variable = as<VariableReference>(value);
     const ExprPtr definition = variable != nullptr ? analysis_.definition(variable->name) : nullptr;
     return definition && definition->type == value->type ? definition : value;
   }
@@ -227,7 +458,7 @@ class LoopPair {
     const ExprPtr value = defined(given);
     const auto* binary = as<Binary>(value);
     if (binary == nullptr || !is_same(defined(binary->left), defined(n))) return false;
-    return binary->op == BinaryOperator::divide && source::is_number(binary->right, copies);
+    return binary->op == BinaryOperator::divide && is_number(binary->right, copies);
   }
 
   // n / copies * copies or n - n % copies; n & ~(copies - 1), too, where what is below zero does
@@ -240,18 +471,17 @@ class LoopPair {
     const auto is_n = [&](const ExprPtr& expr) { return is_same(defined(expr), defined(n)); };
     bool found = false;
     if (binary->op == BinaryOperator::multiply) {
-      found = (is_quotient(binary->left, n, copies) && source::is_number(binary->right, copies)) ||
-              (is_quotient(binary->right, n, copies) && source::is_number(binary->left, copies));
+      found = (is_quotient(binary->left, n, copies) && is_number(binary->right, copies)) ||
+              (is_quotient(binary->right, n, copies) && is_number(binary->left, copies));
     } else if (binary->op == BinaryOperator::subtract && is_n(binary->left)) {
       const ExprPtr right = defined(binary->right);
-      const auto* rest = source::as_binary(right, BinaryOperator::remainder);
-      found = rest != nullptr && is_n(rest->left) && source::is_number(rest->right, copies);
+      const auto* rest = as_binary(right, BinaryOperator::remainder);
+      found = rest != nullptr && is_n(rest->left) && is_number(rest->right, copies);
     } else if (binary->op == BinaryOperator::bit_and && is_n(binary->left) && or_mask) {
-      const auto* complement = source::as_unary(binary->right, source::UnaryOperator::bit_not);
+      const auto* complement = as_unary(binary->right, UnaryOperator::bit_not);
       const bool is_power = (copies & (copies - 1)) == 0;
-      found = is_power &&
-              ((complement != nullptr && source::is_number(complement->operand, copies - 1)) ||
-               source::is_number(binary->right, -copies));
+      found = is_power && ((complement != nullptr && is_number(complement->operand, copies - 1)) ||
+                           is_number(binary->right, -copies));
     }
     return found ? std::optional(true) : std::nullopt;
   }
@@ -260,20 +490,20 @@ class LoopPair {
   bool begins_with_group(const StmtPtr& before, int copies) const {
     ExprPtr first = fast_.first;
     if (!first && before) {
-      const auto* declaration = as<source::Declaration>(before);
+      const auto* declaration = as<Declaration>(before);
       const bool declares = declaration != nullptr && declaration->variable.name == fast_.counter;
-      const bool assigns = source::is_named(target_of(*before), fast_.counter) &&
-                           source::to<Assignment>(before).op == AssignmentOperator::assign;
+      const bool assigns = is_named(target_of(*before), fast_.counter) &&
+                           to<Assignment>(before).op == AssignmentOperator::assign;
       if (declares || assigns) first = value_of(*before);
     }
-    const auto* number = first ? as<source::IntegerLiteral>(first) : nullptr;
+    const auto* number = first ? as<IntegerLiteral>(first) : nullptr;
     return number != nullptr && number->value >= 0 && number->value % copies == 0;
   }
 
   // Whether unsigned numbers are subtracted in it, which may wrap around.
   static bool takes_from_unsigned(const ExprPtr& condition) {
     bool subtracts = false;
-    source::walk(condition, [&](const source::Expr& part) {
+    walk(condition, [&](const Expr& part) {
       const auto* binary = as<Binary>(part);
       const bool is_unsigned = part.type == ScalarType::u32 || part.type == ScalarType::u64;
       subtracts =
@@ -284,22 +514,22 @@ class LoopPair {
 
   const ForLoop& several_;
   const ForLoop& rest_;
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   Ascent fast_;
   Ascent slow_;
   std::set<std::string> changed_;
 };
 
-class LoopRoller final : public source::Mutator {
+class LoopRoller final : public Mutator {
  public:
-  LoopRoller(const source::Kernel& kernel, const CopyLicence& licence)
+  LoopRoller(const Kernel& kernel, const CopyLicence& licence)
       : analysis_(kernel), licence_(licence) {}
 
   CopyLicence relied_on;
 
   Block run(const Block& block) override {
     Block result;
-    for (const StmtPtr& stmt : source::Mutator::run(block)) {
+    for (const StmtPtr& stmt : Mutator::run(block)) {
       const auto* rest = as<ForLoop>(stmt);
       const auto* several =
           rest != nullptr && !result.empty() ? as<ForLoop>(result.back()) : nullptr;
@@ -324,10 +554,10 @@ class LoopRoller final : public source::Mutator {
     }
     return result;
   }
-  using source::Mutator::run;
+  using Mutator::run;
 
  private:
-  const source::Analysis analysis_;
+  const Analysis analysis_;
   const CopyLicence licence_;
 };
 
@@ -337,9 +567,9 @@ bool has_neighbouring_loops(const Block& block) {
         has_neighbouring_loops(otherwise_of(*block[at]))) {
       return true;
     }
-    if (!source::is<ForLoop>(block[at])) continue;
+    if (!is<ForLoop>(block[at])) continue;
     if (std::any_of(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end(),
-                    [](const StmtPtr& other) { return source::is<ForLoop>(other); })) {
+                    [](const StmtPtr& other) { return is<ForLoop>(other); })) {
       return true;
     }
   }
@@ -348,11 +578,11 @@ bool has_neighbouring_loops(const Block& block) {
 
 }  // namespace
 
-RerolledLoops with_loops_rerolled(const source::Kernel& kernel, const CopyLicence& licence) {
+RerolledLoops with_loops_rerolled(const Kernel& kernel, const CopyLicence& licence) {
   RerolledLoops result{kernel, {}};
   // Most kernels have nothing to ask about.
   if (!has_neighbouring_loops(kernel.body)) return result;
-  const auto roll = [&](const source::Kernel& from) {
+  const auto roll = [&](const Kernel& from) {
     LoopRoller roller(from, licence);
     Block body = roller.run(from.body);
     if (body == from.body) return false;
@@ -363,7 +593,7 @@ RerolledLoops with_loops_rerolled(const source::Kernel& kernel, const CopyLicenc
   };
   roll(result.kernel);
   if (licence.reordered_sums) {
-    source::Kernel merged = result.kernel;
+    Kernel merged = result.kernel;
     merged.body = with_partial_sums_merged(merged);
     if (merged.body != result.kernel.body && roll(merged)) result.relied_on.reordered_sums = true;
   }

@@ -1,13 +1,13 @@
 // Loop rerolling: loops that were unrolled by hand, as the loops that they were.
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/unrolled_copies.h"
-#include "source/ir.h"
 
 namespace regraph::rewrite {
 
 struct RerolledLoops {
-  source::Kernel kernel;
+  Kernel kernel;
   CopyLicence relied_on;
 };
 
@@ -18,7 +18,6 @@ struct RerolledLoops {
 // The second may have a counter of its own that begins where whole groups end, and the first may
 // count groups. Where sums may be reordered, several partial sums are one (partial_sums.h) if the
 // loop can be rolled for that. For kernels without opaque code.
-[[nodiscard]] RerolledLoops with_loops_rerolled(const source::Kernel& kernel,
-                                                const CopyLicence& licence);
+[[nodiscard]] RerolledLoops with_loops_rerolled(const Kernel& kernel, const CopyLicence& licence);
 
 }  // namespace regraph::rewrite

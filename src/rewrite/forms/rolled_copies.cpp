@@ -16,24 +16,17 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::Expr;
-using source::is;
-using source::StmtPtr;
-
 namespace {
 
 constexpr std::size_t kFewestCopies = 3;
 constexpr std::size_t kMostStatements = 4;  // of one copy
 
-class CopyRoller final : public source::Mutator {
+class CopyRoller final : public Mutator {
  public:
-  explicit CopyRoller(const source::Kernel& kernel)
-      : analysis_(kernel), taken_(source::used_names(kernel)) {}
+  explicit CopyRoller(const Kernel& kernel) : analysis_(kernel), taken_(used_names(kernel)) {}
 
   Block run(const Block& block) override {
-    Block inner = source::Mutator::run(block);
+    Block inner = Mutator::run(block);
     for (std::size_t at = 0; at + kFewestCopies <= inner.size(); ++at) {
       for (std::size_t size = 1; size <= kMostStatements; ++size) {
         if (roll(inner, at, size)) break;
@@ -41,14 +34,14 @@ class CopyRoller final : public source::Mutator {
     }
     return inner;
   }
-  using source::Mutator::run;
+  using Mutator::run;
 
  private:
   using Mutator::mutate;
 
   // What loops repeat stays as it is.
-  StmtPtr mutate(const StmtPtr& stmt, const source::ForLoop&) override { return stmt; }
-  StmtPtr mutate(const StmtPtr& stmt, const source::WhileLoop&) override { return stmt; }
+  StmtPtr mutate(const StmtPtr& stmt, const ForLoop&) override { return stmt; }
+  StmtPtr mutate(const StmtPtr& stmt, const WhileLoop&) override { return stmt; }
 
   // Rolls the copies of so many statements that begin at the position.
   bool roll(Block& block, std::size_t position, std::size_t size) {
@@ -66,35 +59,34 @@ class CopyRoller final : public source::Mutator {
       const Block next = copy(copies);
       if (line_of_block(next) <= line_of_block(copy(copies - 1))) break;
       auto code = CommonCode(analysis_, counter, static_cast<std::int64_t>(copies)).of(first, next);
-      if (!code || (copies > 1 && !source::equal(*code, common))) break;
+      if (!code || (copies > 1 && !equal(*code, common))) break;
       common = std::move(*code);
       ++copies;
     }
-    if (copies < kFewestCopies || source::equal(common, first) || line_of_block(first) <= 0)
-      return false;
+    if (copies < kFewestCopies || equal(common, first) || line_of_block(first) <= 0) return false;
     for (std::size_t number = 0; number < copies; ++number) {
       if (names_leave(block, position + number * size, size)) return false;
     }
     taken_.insert(counter);
     const auto begin = block.begin() + static_cast<std::ptrdiff_t>(position);
     block.erase(begin + 1, begin + static_cast<std::ptrdiff_t>(copies * size));
-    block[position] = source::counted_loop(
-        counter, source::integer(0), source::integer(static_cast<std::int64_t>(copies)), 1, common);
+    block[position] =
+        counted_loop(counter, integer(0), integer(static_cast<std::int64_t>(copies)), 1, common);
     return true;
   }
 
   // Besides declaring names.
   static bool does_something(const Block& block) {
     return std::any_of(block.begin(), block.end(), [](const StmtPtr& stmt) {
-      return is<source::Branch>(stmt) || is<source::Assignment>(stmt) ||
-             is<source::Evaluation>(stmt) || is<source::Scope>(stmt);
+      return is<Branch>(stmt) || is<Assignment>(stmt) || is<source::Evaluation>(stmt) ||
+             is<Scope>(stmt);
     });
   }
 
   // Where the block stands in the user's file: the last line that is known of its statements.
   static int line_of_block(const Block& block) {
     int line = 0;
-    source::walk(block, [&](const source::Stmt& stmt) { line = std::max(line, stmt.line); });
+    walk(block, [&](const Stmt& stmt) { line = std::max(line, stmt.line); });
     return line;
   }
 
@@ -102,7 +94,7 @@ class CopyRoller final : public source::Mutator {
   static bool names_leave(const Block& block, std::size_t position, std::size_t size) {
     std::set<std::string> own;
     for (std::size_t at = position; at < position + size; ++at) {
-      if (const auto* declaration = as<source::Declaration>(block[at]))
+      if (const auto* declaration = as<Declaration>(block[at]))
         own.insert(declaration->variable.name);
     }
     if (own.empty()) return false;
@@ -110,8 +102,8 @@ class CopyRoller final : public source::Mutator {
     rest.insert(rest.end(), block.begin() + static_cast<std::ptrdiff_t>(position + size),
                 block.end());
     bool found = false;
-    source::walk_expressions(rest, [&](const Expr& expr) {
-      const auto* variable = as<source::VariableReference>(expr);
+    walk_expressions(rest, [&](const Expr& expr) {
+      const auto* variable = as<VariableReference>(expr);
       found = found || (variable != nullptr && own.contains(variable->name));
     });
     return found;
@@ -124,13 +116,13 @@ class CopyRoller final : public source::Mutator {
     return name;
   }
 
-  const source::Analysis analysis_;
+  const Analysis analysis_;
   std::set<std::string> taken_;
 };
 
 }  // namespace
 
-Block with_copies_rolled(const source::Kernel& kernel) {
+Block with_copies_rolled(const Kernel& kernel) {
   return CopyRoller(kernel).run(kernel.body);
 }
 

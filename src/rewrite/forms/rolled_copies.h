@@ -1,7 +1,7 @@
 // Statements that do the same at one place after the other, as a loop over the places.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -12,6 +12,6 @@ namespace regraph::rewrite {
 // Copies are alike but for integers that go up by the same from each copy to the next, and for
 // names that they declare for themselves; the loop does what they do, in their order. Of code that
 // stands in no loop, and on lines of its own for each copy: what steps have unrolled stays.
-[[nodiscard]] source::Block with_copies_rolled(const source::Kernel& kernel);
+[[nodiscard]] Block with_copies_rolled(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -18,18 +18,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Call;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::is;
-using source::StmtPtr;
-
 namespace {
 
 // Shorter ones are records and stencils, which other steps know by their single elements.
@@ -49,18 +37,18 @@ bool is_fused(const Expr& expr) {
 }
 
 bool adds(const ExprPtr& expr) {
-  return source::as_binary(expr, BinaryOperator::add) != nullptr || is_fused(*expr);
+  return as_binary(expr, BinaryOperator::add) != nullptr || is_fused(*expr);
 }
 
 // One round of adding to `hole` the way that `like` does, of what begins the sum; null where it
 // begins with something else.
 ExprPtr first_round(const ExprPtr& start, const Expr& like, const ExprPtr& hole) {
   if (!is_fused(like)) {
-    return source::with_type(source::add(hole, start), like.type);
+    return with_type(source::add(hole, start), like.type);
   }
-  const auto* product = source::as_binary(start, BinaryOperator::multiply);
+  const auto* product = as_binary(start, BinaryOperator::multiply);
   if (product == nullptr) return nullptr;
-  auto call = std::make_shared<Call>(source::to<Call>(like));
+  auto call = std::make_shared<Call>(to<Call>(like));
   call->arguments = {product->left, product->right, hole};
   return call;
 }
@@ -75,7 +63,7 @@ SumChain chain_of(ExprPtr expr, const ExprPtr& hole) {
       inner = is_left ? sum->left : sum->right;
       result.rounds.push_back(first_round(is_left ? sum->right : sum->left, *expr, hole));
     } else {
-      auto call = std::make_shared<Call>(source::to<Call>(*expr));
+      auto call = std::make_shared<Call>(to<Call>(*expr));
       inner = call->arguments[2];
       call->arguments[2] = hole;
       result.rounds.push_back(std::move(call));
@@ -90,48 +78,47 @@ SumChain chain_of(ExprPtr expr, const ExprPtr& hole) {
 
 bool holds_element(const ExprPtr& expr) {
   bool found = false;
-  source::walk(expr, [&](const Expr& part) { found = found || is<source::Subscript>(part); });
+  walk(expr, [&](const Expr& part) { found = found || is<Subscript>(part); });
   return found;
 }
 
 // A value whose place in straight code does not matter as long as nothing is written.
 bool is_plain_value(const ExprPtr& expr) {
   bool is_plain = true;
-  source::walk(expr, [&](const Expr& part) {
+  walk(expr, [&](const Expr& part) {
     const auto* call = as<Call>(part);
     if (call != nullptr) is_plain = is_plain && is_pure(*call);
   });
   return is_plain;
 }
 
-class SumRoller final : public source::Mutator {
+class SumRoller final : public Mutator {
  public:
-  explicit SumRoller(const source::Kernel& kernel)
-      : analysis_(kernel), taken_(source::used_names(kernel)) {
-    source::walk_expressions(kernel.body, [&](const Expr& expr) {
-      if (const auto* variable = as<source::VariableReference>(expr)) ++uses_[variable->name];
+  explicit SumRoller(const Kernel& kernel) : analysis_(kernel), taken_(used_names(kernel)) {
+    walk_expressions(kernel.body, [&](const Expr& expr) {
+      if (const auto* variable = as<VariableReference>(expr)) ++uses_[variable->name];
     });
-    source::walk(kernel.body, [&](const source::Stmt& stmt) {
+    walk(kernel.body, [&](const Stmt& stmt) {
       if (const auto* declaration = as<Declaration>(stmt))
         ++declarations_[declaration->variable.name];
     });
   }
 
   Block run(const Block& block) override {
-    Block inner = source::Mutator::run(block);
+    Block inner = Mutator::run(block);
     for (std::size_t at = inner.size(); at > 0; --at) {
       if (at <= inner.size()) roll(inner, at - 1);
     }
     return inner;
   }
-  using source::Mutator::run;
+  using Mutator::run;
 
  private:
   using Mutator::mutate;
 
   // What loops repeat stays as it is.
-  StmtPtr mutate(const StmtPtr& stmt, const source::ForLoop&) override { return stmt; }
-  StmtPtr mutate(const StmtPtr& stmt, const source::WhileLoop&) override { return stmt; }
+  StmtPtr mutate(const StmtPtr& stmt, const ForLoop&) override { return stmt; }
+  StmtPtr mutate(const StmtPtr& stmt, const WhileLoop&) override { return stmt; }
 
   // Rolls the sum in the value of that statement, with the names in front of it that it is made of.
   void roll(Block& block, std::size_t at) {
@@ -172,7 +159,7 @@ class SumRoller final : public source::Mutator {
       result->value = value;
       return result;
     }
-    auto result = std::make_shared<Assignment>(source::to<Assignment>(stmt));
+    auto result = std::make_shared<Assignment>(to<Assignment>(stmt));
     result->value = value;
     return result;
   }
@@ -184,7 +171,7 @@ class SumRoller final : public source::Mutator {
       const auto* declaration = as<Declaration>(block[at]);
       if (declaration == nullptr || !declaration->value || !is_plain_value(declaration->value))
         break;
-      const source::Variable& variable = declaration->variable;
+      const Variable& variable = declaration->variable;
       const auto uses = uses_.find(variable.name);
       const bool is_single = uses != uses_.end() && uses->second == 1;
       if (is_single && variable.extents.empty() && !variable.is_pointer && variable.scalar &&
@@ -197,8 +184,8 @@ class SumRoller final : public source::Mutator {
 
   static ExprPtr written_out(const ExprPtr& expr, const std::map<std::string, ExprPtr>& values,
                              std::set<std::string>& named) {
-    return source::rewrite_expr(expr, [&](const ExprPtr& part) -> std::optional<ExprPtr> {
-      const auto* variable = as<source::VariableReference>(part);
+    return rewrite_expr(expr, [&](const ExprPtr& part) -> std::optional<ExprPtr> {
+      const auto* variable = as<VariableReference>(part);
       const auto value = variable != nullptr ? values.find(variable->name) : values.end();
       if (value == values.end()) return std::nullopt;
       named.insert(variable->name);
@@ -217,15 +204,14 @@ class SumRoller final : public source::Mutator {
     const auto* binary = as<Binary>(expr);
     const bool is_logical = binary != nullptr && (binary->op == BinaryOperator::logical_and ||
                                                   binary->op == BinaryOperator::logical_or);
-    if (is_logical || is<source::Conditional>(expr) || is<source::Subscript>(expr)) return nullptr;
+    if (is_logical || is<Conditional>(expr) || is<Subscript>(expr)) return nullptr;
     bool is_found = false;
-    const ExprPtr result =
-        source::rewrite_expr(expr, [&](const ExprPtr& part) -> std::optional<ExprPtr> {
-          if (part == expr) return std::nullopt;
-          const ExprPtr with = is_found ? nullptr : with_sum(part, before);
-          is_found = is_found || with != nullptr;
-          return with ? with : part;
-        });
+    const ExprPtr result = rewrite_expr(expr, [&](const ExprPtr& part) -> std::optional<ExprPtr> {
+      if (part == expr) return std::nullopt;
+      const ExprPtr with = is_found ? nullptr : with_sum(part, before);
+      is_found = is_found || with != nullptr;
+      return with ? with : part;
+    });
     return is_found ? result : nullptr;
   }
 
@@ -237,7 +223,7 @@ class SumRoller final : public source::Mutator {
     if (chain.rounds.size() + 1 < kFewestTerms) return false;
     if (roll_chain(chain, hole, name, before)) return true;
     // Of the first two terms, either may be the first.
-    const auto* sum = source::as_binary(chain.rounds.front(), BinaryOperator::add);
+    const auto* sum = as_binary(chain.rounds.front(), BinaryOperator::add);
     if (sum == nullptr) return false;
     const ExprPtr second = sum->right;
     chain.rounds.front() = first_round(chain.start, *chain.rounds.front(), hole);
@@ -261,34 +247,32 @@ class SumRoller final : public source::Mutator {
     std::size_t alike = 1;
     for (; alike < chain.rounds.size(); ++alike) {
       ExprPtr next = common_of(chain.rounds.front(), chain.rounds[alike], alike);
-      if (!next || (common && !source::equal(next, common))) break;
+      if (!next || (common && !equal(next, common))) break;
       common = std::move(next);
     }
-    if (alike < kFewestTerms || !holds_element(common) ||
-        source::equal(common, chain.rounds.front())) {
+    if (alike < kFewestTerms || !holds_element(common) || equal(common, chain.rounds.front())) {
       return false;
     }
     taken_.insert(counter);
-    before.push_back(source::declare(
-        source::local_variable(name, std::string(cuda_name(type)), type), chain.start));
-    before.push_back(source::counted_loop(counter, source::integer(0),
-                                          source::integer(static_cast<std::int64_t>(alike)), 1,
-                                          {round(hole, common)}));
+    before.push_back(
+        declare(local_variable(name, std::string(cuda_name(type)), type), chain.start));
+    before.push_back(counted_loop(counter, integer(0), integer(static_cast<std::int64_t>(alike)), 1,
+                                  {round(hole, common)}));
     for (; alike < chain.rounds.size(); ++alike)
       before.push_back(round(hole, chain.rounds[alike]));
     return true;
   }
 
   static StmtPtr round(const ExprPtr& sum, const ExprPtr& value) {
-    const auto* added = source::as_binary(value, BinaryOperator::add);
-    if (added == nullptr) return source::assign(sum, value);
-    return source::assign(sum, source::AssignmentOperator::add, added->right);
+    const auto* added = as_binary(value, BinaryOperator::add);
+    if (added == nullptr) return assign(sum, value);
+    return assign(sum, AssignmentOperator::add, added->right);
   }
 
   // What a sum begins with that changes nothing, zeros of either sign included.
   static ExprPtr neutral(ScalarType type) {
-    if (type == ScalarType::f32) return source::floating("-0.0f");
-    if (type == ScalarType::f64) return source::floating("-0.0");
+    if (type == ScalarType::f32) return floating("-0.0f");
+    if (type == ScalarType::f64) return floating("-0.0");
     return nullptr;
   }
 
@@ -299,7 +283,7 @@ class SumRoller final : public source::Mutator {
     return name;
   }
 
-  const source::Analysis analysis_;
+  const Analysis analysis_;
   std::set<std::string> taken_;
   std::map<std::string, int> uses_;
   std::map<std::string, int> declarations_;
@@ -308,7 +292,7 @@ class SumRoller final : public source::Mutator {
 
 }  // namespace
 
-Block with_sums_rolled(const source::Kernel& kernel) {
+Block with_sums_rolled(const Kernel& kernel) {
   return SumRoller(kernel).run(kernel.body);
 }
 

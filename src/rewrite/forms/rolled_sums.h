@@ -1,7 +1,7 @@
 // Sums whose terms are written out one by one, as loops.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -14,6 +14,6 @@ namespace regraph::rewrite {
 // integers that go up by the same from each to the next, are added in their order, and hold an
 // array's element each; -0.0f changes no sum. Of statements in no loop that stand in the user's
 // file: what steps have written out stays. For kernels without opaque code.
-[[nodiscard]] source::Block with_sums_rolled(const source::Kernel& kernel);
+[[nodiscard]] Block with_sums_rolled(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

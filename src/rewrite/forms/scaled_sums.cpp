@@ -1,13 +1,16 @@
 #include "rewrite/forms/scaled_sums.h"
 
-#include "rewrite/forms/scaled_updates.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 #include "source/build.h"
+#include "source/counted_loop.h"
 #include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,31 +22,155 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::BinaryOperator;
-using source::Block;
-using source::Call;
-using source::Declaration;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is_named;
-using source::StmtPtr;
-
 namespace {
+
+// Updates of sums that are scaled and added to at once.
+
+// sum = sum * scale + added, in two: the sum is scaled, and then added to. Sums may be elements of
+// an array that loops go over, each once.
+struct SumUpdate {
+  std::string sum;
+  StmtPtr scaling;  // null: none
+  StmtPtr adding;   // null: none
+};
+
+// Whether it is a variable or an array of the thread's own.
+bool is_of_thread(const std::string& name, const Analysis& analysis) {
+  const Variable* local = analysis.local(name);
+  return local != nullptr && !local->is_pointer && local->storage == Storage::automatic;
+}
+
+class SumUpdateSplitter {
+ public:
+  // For updates with the variable `scale`, of a type, to which only what `is_weighted` is added.
+  // `analysis` must outlive it.
+  SumUpdateSplitter(const Analysis& analysis, std::string scale, ScalarType scalar,
+                    std::function<bool(const ExprPtr&)> is_weighted)
+      : analysis_(analysis),
+        scale_(std::move(scale)),
+        scalar_(scalar),
+        is_weighted_(std::move(is_weighted)) {}
+
+  // Nothing for other statements.
+  [[nodiscard]] std::optional<SumUpdate> split(const StmtPtr& stmt,
+                                               std::vector<std::string> counters = {}) const;
+
+ private:
+  [[nodiscard]] StmtPtr scaling_of(const ExprPtr& target) const;
+  // target * scale, or scale * target
+  [[nodiscard]] bool is_scaled(const ExprPtr& value, const ExprPtr& target) const;
+  // What stands beside the scaled target in a sum; null where there is no such sum.
+  [[nodiscard]] ExprPtr added_to_scaled(const ExprPtr& value, const ExprPtr& target) const;
+
+  const Analysis& analysis_;
+  const std::string scale_;
+  const ScalarType scalar_;
+  const std::function<bool(const ExprPtr&)> is_weighted_;
+};
+
+// Whether the loops go over elements, none of them twice.
+bool is_each_once(const Expr& target, const std::vector<std::string>& counters) {
+  const std::vector<ExprPtr> indices = indices_of(target);
+  return std::equal(
+      indices.begin(), indices.end(), counters.begin(), counters.end(),
+      [](const ExprPtr& index, const std::string& counter) { return is_named(index, counter); });
+}
+
+std::optional<SumUpdate> SumUpdateSplitter::split(const StmtPtr& stmt,
+                                                  std::vector<std::string> counters) const {
+  if (const auto* loop = as<ForLoop>(stmt)) {
+    const auto counted = counted_loop_of(*loop);
+    if (loop->body.size() != 1 || !counted) return std::nullopt;
+    counters.push_back(counted->name);
+    auto update = split(loop->body.front(), std::move(counters));
+    if (!update) return std::nullopt;
+    const auto around = [&](StmtPtr& inner) {
+      if (!inner) return;
+      auto copy = std::make_shared<ForLoop>(*loop);
+      copy->body = {std::move(inner)};
+      inner = std::move(copy);
+    };
+    around(update->scaling);
+    around(update->adding);
+    return update;
+  }
+  const auto* update = as<Assignment>(stmt);
+  const auto* base = update != nullptr ? base_variable(*update->target) : nullptr;
+  const Variable* sum = base != nullptr && is_of_thread(base->name, analysis_)
+                            ? analysis_.local(base->name)
+                            : nullptr;
+  if (sum == nullptr || sum->scalar != scalar_ || update->target->type != scalar_ ||
+      !is_each_once(*update->target, counters)) {
+    return std::nullopt;
+  }
+  if (update->op == AssignmentOperator::multiply && is_named(update->value, scale_))
+    return SumUpdate{sum->name, stmt, nullptr};
+  ExprPtr added;
+  bool scales = false;
+  if (update->op == AssignmentOperator::add) {
+    added = update->value;
+  } else if (update->op == AssignmentOperator::assign) {
+    scales = true;
+    if (is_scaled(update->value, update->target))
+      return SumUpdate{sum->name, scaling_of(update->target), nullptr};
+    added = added_to_scaled(update->value, update->target);
+  }
+  if (!added || added->type != scalar_ || !is_weighted_(added)) return std::nullopt;
+  SumUpdate result{sum->name, nullptr, nullptr};
+  if (scales) result.scaling = scaling_of(update->target);
+  result.adding = source::assign(update->target, AssignmentOperator::add, added);
+  return result;
+}
+
+StmtPtr SumUpdateSplitter::scaling_of(const ExprPtr& target) const {
+  return source::assign(target, AssignmentOperator::multiply, source::variable(scale_, scalar_));
+}
+
+bool SumUpdateSplitter::is_scaled(const ExprPtr& value, const ExprPtr& target) const {
+  const auto* product = as_binary(value, BinaryOperator::multiply);
+  if (product == nullptr) return false;
+  return (source::equal(product->left, target) && is_named(product->right, scale_)) ||
+         (source::equal(product->right, target) && is_named(product->left, scale_));
+}
+
+ExprPtr SumUpdateSplitter::added_to_scaled(const ExprPtr& value, const ExprPtr& target) const {
+  if (const auto* sum = as_binary(value, BinaryOperator::add)) {
+    if (is_scaled(sum->left, target)) return sum->right;
+    return is_scaled(sum->right, target) ? sum->left : nullptr;
+  }
+  const auto* call = as<Call>(value);
+  const bool is_fused =
+      call != nullptr && call->arguments.size() == 3 &&
+      (call->function == "fmaf" || call->function == "fma" || call->function == "__fmaf_rn");
+  if (!is_fused) return nullptr;
+  const ExprPtr product =
+      with_type(source::multiply(call->arguments[0], call->arguments[1]), scalar_);
+  return is_scaled(product, target) ? call->arguments[2] : nullptr;
+}
+
+// Whether both are done for the same elements.
+bool goes_over_the_same(const StmtPtr& a, const StmtPtr& b) {
+  const auto* one = as<ForLoop>(a);
+  const auto* other = as<ForLoop>(b);
+  if (one == nullptr || other == nullptr) return one == nullptr && other == nullptr;
+  const auto first = counted_loop_of(*one);
+  const auto second = counted_loop_of(*other);
+  return first && second && first->stride == second->stride &&
+         source::equal(first->first, second->first) && source::equal(first->limit, second->limit) &&
+         goes_over_the_same(one->body.front(), other->body.front());
+}
 
 // Functions with f(a + b) = f(a) * f(b) and f(0) = 1.
 constexpr std::array<std::string_view, 7> kScalingFunctions = {"expf", "exp",    "__expf",  "exp2f",
                                                                "exp2", "exp10f", "__exp10f"};
 
 bool names(const ExprPtr& expr, const std::string& name) {
-  return expr && source::variables_of(expr).contains(name);
+  return expr && variables_of(expr).contains(name);
 }
 
 bool names(const StmtPtr& stmt, const std::string& name) {
   bool found = false;
-  source::walk(Block{stmt}, [&](const source::Stmt& inner) {
+  walk(Block{stmt}, [&](const Stmt& inner) {
     found = found || names(target_of(inner), name) || names(value_of(inner), name);
   });
   return found;
@@ -56,17 +183,17 @@ const Call* exponential_of(const ExprPtr& expr, const std::string& minus) {
   bool is_known = false;
   for (const std::string_view function : kScalingFunctions)
     is_known = is_known || call->function == function;
-  const auto* difference = source::as_binary(call->arguments[0], BinaryOperator::subtract);
+  const auto* difference = as_binary(call->arguments[0], BinaryOperator::subtract);
   return is_known && difference != nullptr && is_named(difference->right, minus) ? call : nullptr;
 }
 
 const ExprPtr& begin_of(const Call& exponential) {
-  return source::to<source::Binary>(exponential.arguments[0]).left;
+  return to<Binary>(exponential.arguments[0]).left;
 }
 
 class SoftmaxFinder {
  public:
-  SoftmaxFinder(const source::Kernel& kernel, const source::Analysis& analysis)
+  SoftmaxFinder(const Kernel& kernel, const Analysis& analysis)
       : kernel_(kernel), analysis_(analysis) {}
 
   // The block with what begins at `position` in the other form.
@@ -110,7 +237,7 @@ class SoftmaxFinder {
     function_ = call->function;
     if (!analysis_.is_single_definition(higher_)) return false;
     for (const std::size_t own : {std::size_t{0}, std::size_t{1}}) {
-      const auto* maximum = as<source::VariableReference>(call->arguments[own]);
+      const auto* maximum = as<VariableReference>(call->arguments[own]);
       if (maximum == nullptr || maximum->type != scalar_ ||
           analysis_.is_single_definition(maximum->name) ||
           analysis_.local(maximum->name) == nullptr) {
@@ -125,21 +252,20 @@ class SoftmaxFinder {
 
   static bool calls(const ExprPtr& value) {
     bool found = false;
-    source::walk(value, [&](const source::Expr& part) {
-      found = found || source::is<Call>(part) || source::is<source::OpaqueExpression>(part);
-    });
+    walk(value,
+         [&](const Expr& part) { found = found || is<Call>(part) || is<OpaqueExpression>(part); });
     return found;
   }
 
   // maximum = higher
-  bool moves_maximum(const source::Stmt& stmt) const {
+  bool moves_maximum(const Stmt& stmt) const {
     const auto* assigned = as<Assignment>(stmt);
     return assigned != nullptr && assigned->op == AssignmentOperator::assign &&
            is_named(assigned->target, maximum_) && is_named(assigned->value, higher_);
   }
 
   // scale = expf(maximum - higher)
-  void find_scale(const source::Stmt& stmt) {
+  void find_scale(const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
     if (declaration == nullptr || !declaration->value || !scale_.empty()) return;
     const Call* call = exponential_of(declaration->value, higher_);
@@ -161,7 +287,7 @@ class SoftmaxFinder {
   }
 
   // weight = expf(value - higher)
-  void note_weight(const source::Stmt& stmt) {
+  void note_weight(const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
     if (declaration != nullptr && declaration->value && is_weight(declaration->value) &&
         analysis_.is_single_definition(declaration->variable.name)) {
@@ -200,17 +326,16 @@ class SoftmaxFinder {
   // A statement that stays, with the new maximum in the place of `higher`.
   bool is_other(const StmtPtr& stmt, bool is_moved) const {
     bool is_plain = true;
-    source::walk(Block{stmt}, [&](const source::Stmt& inner) {
-      is_plain = is_plain && !source::is<source::Barrier>(inner) &&
-                 !source::is<source::Jump>(inner) && !source::is<source::Return>(inner) &&
-                 !source::is<source::WhileLoop>(inner) && !source::is<source::Evaluation>(inner);
-      const auto* changed = target_of(inner) ? source::place_variable(*target_of(inner)) : nullptr;
+    walk(Block{stmt}, [&](const Stmt& inner) {
+      is_plain = is_plain && !is<Barrier>(inner) && !is<Jump>(inner) && !is<Return>(inner) &&
+                 !is<WhileLoop>(inner) && !is<source::Evaluation>(inner);
+      const auto* changed = target_of(inner) ? place_variable(*target_of(inner)) : nullptr;
       if (target_of(inner)) {
         is_plain = is_plain && changed != nullptr && changed->name != maximum_ &&
                    !names(value_, changed->name) && is_of_thread(changed->name, analysis_);
       }
-      source::walk_own_expressions(inner, [&](const source::Expr& expr) {
-        source::for_each_passed_place(expr, [&](const source::Expr&) { is_plain = false; });
+      walk_own_expressions(inner, [&](const Expr& expr) {
+        for_each_passed_place(expr, [&](const Expr&) { is_plain = false; });
       });
     });
     return is_plain && !names(stmt, scale_) && (is_moved || !names(stmt, maximum_));
@@ -223,7 +348,7 @@ class SoftmaxFinder {
         if (!names(stmt, sum)) continue;
         const StmtPtr inner = innermost(stmt);
         const auto* assigned = as<Assignment>(inner);
-        const auto* base = assigned != nullptr ? source::base_variable(*assigned->target) : nullptr;
+        const auto* base = assigned != nullptr ? base_variable(*assigned->target) : nullptr;
         if (base == nullptr || base->name != sum || names(assigned->value, sum)) return false;
       }
       if (names(value_, sum)) return false;
@@ -246,9 +371,9 @@ class SoftmaxFinder {
   // Whether it is the weight, or a product with it.
   bool is_weighted(const ExprPtr& expr) const {
     if (is_weight(expr)) return true;
-    const auto* variable = as<source::VariableReference>(expr);
+    const auto* variable = as<VariableReference>(expr);
     if (variable != nullptr) return weights_.contains(variable->name);
-    const auto* product = source::as_binary(expr, BinaryOperator::multiply);
+    const auto* product = as_binary(expr, BinaryOperator::multiply);
     return product != nullptr && (is_weighted(product->left) || is_weighted(product->right));
   }
 
@@ -280,18 +405,18 @@ class SoftmaxFinder {
     }
     if (home != &block) return;
     for (const StmtPtr& stmt : block) {
-      if (!source::declared_names(Block{stmt}).contains(higher_)) continue;
-      if (!source::is<Declaration>(stmt)) around = &stmt;
+      if (!declared_names(Block{stmt}).contains(higher_)) continue;
+      if (!is<Declaration>(stmt)) around = &stmt;
     }
   }
 
   static bool begins_below_infinity(const ExprPtr& value) {
     if (!value) return false;
-    if (const auto* cast = as<source::Cast>(value)) return begins_below_infinity(cast->operand);
-    const auto* minus = source::as_unary(value, source::UnaryOperator::minus);
-    if (minus != nullptr) return source::is<source::FloatingLiteral>(*minus->operand);
-    const auto* literal = as<source::FloatingLiteral>(value);
-    return source::is<source::IntegerLiteral>(*value) ||
+    if (const auto* cast = as<Cast>(value)) return begins_below_infinity(cast->operand);
+    const auto* minus = as_unary(value, UnaryOperator::minus);
+    if (minus != nullptr) return is<FloatingLiteral>(*minus->operand);
+    const auto* literal = as<FloatingLiteral>(value);
+    return is<IntegerLiteral>(*value) ||
            (literal != nullptr &&
             literal->spelling.find_first_not_of("0123456789.eE+-fF") == std::string::npos);
   }
@@ -299,12 +424,12 @@ class SoftmaxFinder {
   // Assignments of the variable or its elements.
   static int count_of(const Block& block, const std::string& name) {
     int count = 0;
-    source::walk(block, [&](const source::Stmt& stmt) {
-      const auto* place = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
+    walk(block, [&](const Stmt& stmt) {
+      const auto* place = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
       count += place != nullptr && place->name == name ? 1 : 0;
-      source::walk_own_expressions(stmt, [&](const source::Expr& expr) {
-        source::for_each_passed_place(expr, [&](const source::Expr& given) {
-          const auto* passed = source::place_variable(given);
+      walk_own_expressions(stmt, [&](const Expr& expr) {
+        for_each_passed_place(expr, [&](const Expr& given) {
+          const auto* passed = place_variable(given);
           if (passed != nullptr && passed->name == name) count += 2;
         });
       });
@@ -314,31 +439,29 @@ class SoftmaxFinder {
 
   void emit(Block& out, std::set<std::string>& taken) const {
     ExprPtr value = value_;
-    const auto* named = as<source::VariableReference>(value_);
+    const auto* named = as<VariableReference>(value_);
     if (named == nullptr || !analysis_.is_single_definition(named->name)) {
       std::string name = "value";
       for (int number = 2; !taken.insert(name).second; ++number)
         name = "value_" + std::to_string(number);
-      source::Variable variable = source::local_variable(name, type_, scalar_);
+      Variable variable = local_variable(name, type_, scalar_);
       variable.is_const = true;
-      out.push_back(source::declare(variable, value_));
+      out.push_back(declare(variable, value_));
       value = source::variable(name, scalar_);
     }
     const ExprPtr maximum = source::variable(maximum_, scalar_);
     const auto exponential = [&](const ExprPtr& from, const ExprPtr& minus) {
-      return source::with_type(
-          source::call(exponential_, {source::with_type(source::subtract(from, minus), scalar_)}),
-          scalar_);
+      return with_type(
+          source::call(exponential_, {with_type(source::subtract(from, minus), scalar_)}), scalar_);
     };
-    Block scaled = {source::declare(scale_declaration_->variable, exponential(maximum, value))};
+    Block scaled = {declare(scale_declaration_->variable, exponential(maximum, value))};
     for (const auto& [sum, scaling] : scalings_)
       scaled.push_back(scaling);
+    out.push_back(branch(binary(BinaryOperator::greater, value, maximum), std::move(scaled)));
     out.push_back(
-        source::branch(source::binary(BinaryOperator::greater, value, maximum), std::move(scaled)));
-    out.push_back(source::assign(
-        maximum, source::with_type(source::call(function_, {maximum, value}), scalar_)));
+        source::assign(maximum, with_type(source::call(function_, {maximum, value}), scalar_)));
     const Block rest =
-        source::rewrite_expressions(rest_, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        rewrite_expressions(rest_, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           if (is_weight(expr)) return exponential(value, maximum);
           if (is_named(expr, higher_)) return maximum;
           return std::nullopt;
@@ -346,8 +469,8 @@ class SoftmaxFinder {
     out.insert(out.end(), rest.begin(), rest.end());
   }
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
   std::string higher_;
   std::string maximum_;
   std::string scale_;
@@ -364,30 +487,30 @@ class SoftmaxFinder {
   Block rest_;                               // what stays behind the new maximum
 };
 
-class SumScaler final : public source::Mutator {
+class SumScaler final : public Mutator {
  public:
-  explicit SumScaler(const source::Kernel& kernel)
-      : kernel_(kernel), analysis_(kernel), taken_(source::used_names(kernel)) {}
+  explicit SumScaler(const Kernel& kernel)
+      : kernel_(kernel), analysis_(kernel), taken_(used_names(kernel)) {}
 
   Block run(const Block& block) override {
-    Block result = source::Mutator::run(block);
+    Block result = Mutator::run(block);
     for (std::size_t at = 0; at < result.size(); ++at) {
       if (auto grown = SoftmaxFinder(kernel_, analysis_).grown(result, at, taken_))
         result = std::move(*grown);
     }
     return result;
   }
-  using source::Mutator::run;
+  using Mutator::run;
 
  private:
-  const source::Kernel& kernel_;
-  const source::Analysis analysis_;
+  const Kernel& kernel_;
+  const Analysis analysis_;
   std::set<std::string> taken_;
 };
 
 }  // namespace
 
-Block with_scaled_sums(const source::Kernel& kernel) {
+Block with_scaled_sums(const Kernel& kernel) {
   return SumScaler(kernel).run(kernel.body);
 }
 

@@ -1,7 +1,7 @@
 // Sums that are scaled for every value, as sums that are scaled when the largest value grows.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -13,6 +13,6 @@ namespace regraph::rewrite {
 // Where the maximum does not grow, s is exactly one. It is no number where v is none, or where v
 // and m are the same infinity; then so is the weight, and the sum becomes none by what is added to
 // it. For that each sum takes the weight, unconditionally, and m begins with less than infinity.
-[[nodiscard]] source::Block with_scaled_sums(const source::Kernel& kernel);
+[[nodiscard]] Block with_scaled_sums(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -15,20 +15,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::is;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-using source::Variable;
-using source::VariableReference;
-
 namespace {
 
 bool holds_index(const std::optional<ScalarType>& type) {
@@ -37,11 +23,10 @@ bool holds_index(const std::optional<ScalarType>& type) {
 
 bool is_arithmetic(const ExprPtr& value) {
   bool result = true;
-  source::walk(value, [&](const Expr& node) {
-    const auto* call = as<source::Call>(node);
-    result = result && !is<source::Subscript>(node) &&
-             (call == nullptr || source::is_pure(*call)) && !is<source::OpaqueExpression>(node) &&
-             !is<source::InitializerList>(node);
+  walk(value, [&](const Expr& node) {
+    const auto* call = as<Call>(node);
+    result = result && !is<Subscript>(node) && (call == nullptr || is_pure(*call)) &&
+             !is<OpaqueExpression>(node) && !is<InitializerList>(node);
   });
   return result;
 }
@@ -57,14 +42,14 @@ struct Changes {
 void note_names(const Expr& place, std::map<std::string, Changes>& changes) {
   if (const auto* variable = as<VariableReference>(place))
     changes[variable->name].is_strange = true;
-  source::for_each_operand(place, [&](const ExprPtr& operand) {
+  for_each_operand(place, [&](const ExprPtr& operand) {
     if (operand) note_names(*operand, changes);
   });
 }
 
 std::map<std::string, Changes> find_changes(const Block& body) {
   std::map<std::string, Changes> changes;
-  source::walk(body, [&](const Stmt& stmt) {
+  walk(body, [&](const Stmt& stmt) {
     if (const auto* declaration = as<Declaration>(stmt))
       ++changes[declaration->variable.name].declared;
     if (const auto* assignment = as<Assignment>(stmt)) {
@@ -73,24 +58,24 @@ std::map<std::string, Changes> find_changes(const Block& body) {
         Changes& own = changes[target->name];
         ++own.assigned;
         own.is_followed = own.is_followed || assignment->op != AssignmentOperator::assign ||
-                          source::variables_of(assignment->value).contains(target->name);
+                          variables_of(assignment->value).contains(target->name);
         own.is_strange = own.is_strange || !is_arithmetic(assignment->value);
       } else {
-        const auto* base = source::place_variable(*assignment->target);
+        const auto* base = place_variable(*assignment->target);
         if (base != nullptr) changes[base->name].is_strange = true;
       }
     }
-    source::walk_own_expressions(stmt, [&](const Expr& expr) {
-      source::for_each_passed_place(expr, [&](const Expr& place) { note_names(place, changes); });
+    walk_own_expressions(stmt, [&](const Expr& expr) {
+      for_each_passed_place(expr, [&](const Expr& place) { note_names(place, changes); });
     });
   });
   return changes;
 }
 
-class ValueNamer final : public source::Mutator {
+class ValueNamer final : public Mutator {
  public:
   explicit ValueNamer(const Kernel& kernel)
-      : changes_(find_changes(kernel.body)), taken_(source::used_names(kernel)) {}
+      : changes_(find_changes(kernel.body)), taken_(used_names(kernel)) {}
 
   // Values that have names now, and may be of no use.
   [[nodiscard]] const std::set<std::string>& made() const { return made_; }
@@ -116,14 +101,14 @@ class ValueNamer final : public source::Mutator {
     const Variable& variable = declaration.variable;
     const auto found = changes_.find(variable.name);
     if (found == changes_.end() || variable.is_pointer || !variable.extents.empty() ||
-        variable.storage != source::Storage::automatic || !holds_index(variable.scalar) ||
+        variable.storage != Storage::automatic || !holds_index(variable.scalar) ||
         !declaration.value || variable.type.find("volatile") != std::string::npos) {
       return false;
     }
     const Changes& changes = found->second;
     int here = 0;
     for (const StmtPtr& stmt : block)
-      here += target_of(*stmt) && source::is_named(target_of(*stmt), variable.name) ? 1 : 0;
+      here += target_of(*stmt) && is_named(target_of(*stmt), variable.name) ? 1 : 0;
     return changes.declared == 1 && changes.is_followed && !changes.is_strange &&
            changes.assigned == here;
   }
@@ -139,8 +124,7 @@ class ValueNamer final : public source::Mutator {
     const std::string name = target->name;
     const ExprPtr before = run(assignment->target);
     ExprPtr value = run(assignment->value);
-    if (const auto op = source::operation_of(assignment->op))
-      value = source::binary(*op, before, std::move(value));
+    if (const auto op = operation_of(assignment->op)) value = binary(*op, before, std::move(value));
     Variable variable = variables_.at(name);
     variable.is_const = true;
     variable.name = next_name(name);
@@ -176,11 +160,11 @@ class ValueNamer final : public source::Mutator {
 Block without_unread(Block body, const std::set<std::string>& values) {
   for (bool shorter = true; shorter;) {
     std::set<std::string> read;
-    source::walk_expressions(body, [&](const Expr& expr) {
+    walk_expressions(body, [&](const Expr& expr) {
       if (const auto* variable = as<VariableReference>(expr)) read.insert(variable->name);
     });
     shorter = false;
-    body = source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    body = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declaration = as<Declaration>(stmt);
       const bool is_unread =
           declaration != nullptr && values.contains(declaration->variable.name) &&

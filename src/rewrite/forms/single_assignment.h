@@ -2,7 +2,7 @@
 // for each change.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -14,6 +14,6 @@ namespace regraph::rewrite {
 // Taken are integers of a thread that nothing but statements of one block changes, the block that
 // declares them, by values that are not from memory. What nobody reads goes. For kernels without
 // opaque code.
-[[nodiscard]] source::Block with_single_assignments(const source::Kernel& kernel);
+[[nodiscard]] Block with_single_assignments(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -11,57 +11,48 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::Expr;
-using source::is;
-using source::StmtPtr;
-
 namespace {
 
 std::set<std::string> names_in(const Block& block) {
   std::set<std::string> names;
-  source::walk_expressions(block, [&](const Expr& expr) {
-    if (const auto* variable = as<source::VariableReference>(expr)) names.insert(variable->name);
+  walk_expressions(block, [&](const Expr& expr) {
+    if (const auto* variable = as<VariableReference>(expr)) names.insert(variable->name);
   });
   return names;
 }
 
 // Whether evaluating it changes nothing.
-bool is_quiet(const source::ExprPtr& value) {
+bool is_quiet(const ExprPtr& value) {
   bool result = true;
-  source::walk(value, [&](const Expr& expr) {
-    const auto* call = as<source::Call>(expr);
-    result = result && (call == nullptr || source::is_pure(*call)) &&
-             !is<source::OpaqueExpression>(expr);
+  walk(value, [&](const Expr& expr) {
+    const auto* call = as<Call>(expr);
+    result = result && (call == nullptr || is_pure(*call)) && !is<OpaqueExpression>(expr);
   });
   return result;
 }
 
 // A scalar whose value may as well be computed later, or never.
-bool is_quiet(const source::Stmt& stmt) {
+bool is_quiet(const Stmt& stmt) {
   const auto* declaration = as<Declaration>(stmt);
   if (declaration == nullptr || !declaration->value || declaration->variable.is_pointer ||
       !declaration->variable.extents.empty() ||
-      declaration->variable.storage != source::Storage::automatic) {
+      declaration->variable.storage != Storage::automatic) {
     return false;
   }
   return is_quiet(declaration->value);
 }
 
-bool reads_memory(const source::Stmt& stmt) {
+bool reads_memory(const Stmt& stmt) {
   bool result = false;
-  source::walk(source::to<Declaration>(stmt).value,
-               [&](const Expr& expr) { result = result || is<source::Subscript>(expr); });
+  walk(to<Declaration>(stmt).value,
+       [&](const Expr& expr) { result = result || is<Subscript>(expr); });
   return result;
 }
 
-class LoadSinker final : public source::Mutator {
+class LoadSinker final : public Mutator {
  public:
   Block run(const Block& block) override {
-    Block result = source::Mutator::run(block);
+    Block result = Mutator::run(block);
     for (std::size_t at = result.size(); at-- > 1;) {
       const auto* guarded = as<Branch>(*result[at]);
       if (guarded == nullptr || !guarded->otherwise.empty() || !is_quiet(guarded->condition))
@@ -70,24 +61,23 @@ class LoadSinker final : public source::Mutator {
     }
     return result;
   }
-  using source::Mutator::run;
+  using Mutator::run;
 
  private:
   // Moves what stands in front of the branch; where the branch is afterwards.
   static std::size_t sink(Block& block, std::size_t at) {
-    const auto& guarded = source::to<Branch>(*block[at]);
+    const auto& guarded = to<Branch>(*block[at]);
     std::set<std::string> elsewhere =
         names_in(Block(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end()));
-    source::walk(guarded.condition, [&](const Expr& expr) {
-      if (const auto* variable = as<source::VariableReference>(expr))
-        elsewhere.insert(variable->name);
+    walk(guarded.condition, [&](const Expr& expr) {
+      if (const auto* variable = as<VariableReference>(expr)) elsewhere.insert(variable->name);
     });
     Block body = guarded.body;
     Block taken = body;
     std::size_t first = at;  // of the loads, and what is made of them
     for (std::size_t next = at; next > 0 && is_quiet(*block[next - 1]); --next) {
       const StmtPtr& stmt = block[next - 1];
-      const std::string& name = source::to<Declaration>(*stmt).variable.name;
+      const std::string& name = to<Declaration>(*stmt).variable.name;
       if (elsewhere.contains(name) || !names_in(taken).contains(name)) break;
       taken.insert(taken.begin(), stmt);
       if (!reads_memory(*stmt)) continue;
@@ -95,7 +85,7 @@ class LoadSinker final : public source::Mutator {
       body = taken;
     }
     if (first == at) return at;
-    const StmtPtr sunk = source::branch(guarded.condition, std::move(body), {}, guarded.line);
+    const StmtPtr sunk = branch(guarded.condition, std::move(body), {}, guarded.line);
     block.erase(block.begin() + static_cast<std::ptrdiff_t>(first),
                 block.begin() + static_cast<std::ptrdiff_t>(at));
     block[first] = sunk;
@@ -105,7 +95,7 @@ class LoadSinker final : public source::Mutator {
 
 }  // namespace
 
-Block with_sunk_loads(const source::Kernel& kernel) {
+Block with_sunk_loads(const Kernel& kernel) {
   return LoadSinker().run(kernel.body);
 }
 

@@ -1,7 +1,7 @@
 // Loads in front of a guard that only what is guarded needs, under it.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -9,6 +9,6 @@ namespace regraph::rewrite {
 // }`: values from memory that are declared right in front of a branch without an else, and used in
 // it alone. Compilers mostly read as late as that too, so that kernels are right whose loads would
 // be beyond an array's end otherwise; where code is moved, they might not.
-[[nodiscard]] source::Block with_sunk_loads(const source::Kernel& kernel);
+[[nodiscard]] Block with_sunk_loads(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

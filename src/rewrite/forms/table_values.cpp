@@ -1,8 +1,8 @@
 #include "rewrite/forms/table_values.h"
 
 #include "rewrite/forms/small_tables.h"
-#include "rewrite/forms/table_loops.h"
 #include "source/build.h"
+#include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 
@@ -10,26 +10,197 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::is;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-using source::Variable;
-using source::VariableReference;
-
 namespace {
+
+// Short loops that go through small arrays of indices, written out.
+
+constexpr std::size_t kMostRounds = 16;
+
+bool is_integer(const std::optional<ScalarType>& type) {
+  return type && !is_floating(*type);
+}
+
+// The copies of a loop's body, with the counter as a number and names of their own.
+class CopyWriter final : public Mutator {
+ public:
+  CopyWriter(std::string counter, ExprPtr number, std::map<std::string, std::string> names)
+      : counter_(std::move(counter)), number_(std::move(number)), names_(std::move(names)) {}
+  using Mutator::run;
+
+ private:
+  using Mutator::mutate;
+
+  ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {
+    if (variable.name == counter_) return number_;
+    const auto name = names_.find(variable.name);
+    return name != names_.end() ? source::variable(name->second, variable.type) : expr;
+  }
+
+  StmtPtr mutate(const StmtPtr& stmt, const Declaration& declaration) override {
+    StmtPtr inner = Mutator::mutate(stmt, declaration);
+    const auto name = names_.find(declaration.variable.name);
+    if (name == names_.end()) return inner;
+    auto copy = std::make_shared<Declaration>(to<Declaration>(inner));
+    copy->variable.name = name->second;
+    return copy;
+  }
+
+  const std::string counter_;
+  const ExprPtr number_;
+  const std::map<std::string, std::string> names_;
+};
+
+// Writes out the loops that ask the tables by their counters.
+class LoopWriter final : public Mutator {
+ public:
+  LoopWriter(const Kernel& kernel, const Tables& tables)
+      : tables_(tables), taken_(used_names(kernel)) {}
+  using Mutator::run;
+
+ private:
+  void append(const StmtPtr& stmt, Block& out) override {
+    // Loops inside first.
+    const StmtPtr inner = run(stmt);
+    const auto* loop = as<ForLoop>(inner);
+    const auto rounds = loop != nullptr ? rounds_of(*loop) : std::nullopt;
+    if (!rounds || !is_index_arithmetic(*loop)) {
+      out.push_back(inner);
+      return;
+    }
+    const Variable& counter = loop->declaration()->variable;
+    for (const std::int64_t round : *rounds) {
+      ExprPtr number = integer(round);
+      if (counter.scalar != ScalarType::i32)
+        number = with_type(cast(counter.type, number), counter.scalar);
+      for (StmtPtr& copied : CopyWriter(counter.name, number, fresh_names(*loop)).run(loop->body))
+        out.push_back(std::move(copied));
+    }
+  }
+
+  // What the counter is in every round; nothing where that is not known, or takes many.
+  static std::optional<std::vector<std::int64_t>> rounds_of(const ForLoop& loop) {
+    const Declaration* init = loop.declaration();
+    const Assignment* step = loop.advance();
+    const auto* order = as<Binary>(loop.condition);
+    if (init == nullptr || !init->value || step == nullptr || order == nullptr ||
+        !is_named(step->target, init->variable.name) ||
+        !is_named(order->left, init->variable.name) || !is_integer(init->variable.scalar) ||
+        size_in_bytes(*init->variable.scalar) < sizeof(std::int32_t)) {
+      return std::nullopt;
+    }
+    const auto first = number_of_literals(init->value);
+    const auto limit = number_of_literals(order->right);
+    auto pace = number_of_literals(step->value);
+    const bool is_down = step->op == AssignmentOperator::subtract;
+    if (!first || !limit || !pace || (!is_down && step->op != AssignmentOperator::add))
+      return std::nullopt;
+    if (is_down) pace = -*pace;
+    std::vector<std::int64_t> rounds;
+    for (std::int64_t at = *first;; at += *pace) {
+      // As a number without a sign it would be a large one.
+      const bool is_signed =
+          init->variable.scalar == ScalarType::i32 && order->right->type == ScalarType::i32;
+      if (at < 0 && !is_signed) return std::nullopt;
+      const auto goes_on = holds(order->op, at, *limit);
+      if (!goes_on) return std::nullopt;
+      if (!*goes_on) return rounds;
+      if (rounds.size() == kMostRounds) return std::nullopt;
+      rounds.push_back(at);
+    }
+  }
+
+  static std::optional<bool> holds(BinaryOperator op, std::int64_t left, std::int64_t right) {
+    switch (op) {
+      case BinaryOperator::less:
+        return left < right;
+      case BinaryOperator::less_equal:
+        return left <= right;
+      case BinaryOperator::greater:
+        return left > right;
+      case BinaryOperator::greater_equal:
+        return left >= right;
+      case BinaryOperator::not_equal:
+        return left != right;
+      default:
+        return std::nullopt;
+    }
+  }
+
+  // Whether the loop asks a table by its counter, and does nothing but to change integers of the
+  // thread's own by values that are not from memory.
+  bool is_index_arithmetic(const ForLoop& loop) const {
+    const std::string& counter = loop.declaration()->variable.name;
+    bool asks = false;
+    bool is_plain = true;
+    walk(loop.body, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      const auto* assignment = as<Assignment>(stmt);
+      is_plain = is_plain && (is<Branch>(stmt) || is<Scope>(stmt) || assignment != nullptr ||
+                              declaration != nullptr);
+      if (declaration != nullptr) {
+        is_plain = is_plain && declaration->variable.extents.empty() &&
+                   is_integer(declaration->variable.scalar) && !declaration->variable.is_pointer;
+      }
+      if (assignment != nullptr) {
+        const ExprPtr& target = assignment->target;
+        is_plain = is_plain && !is_named(target, counter) && is_integer(target->type) &&
+                   (is<VariableReference>(target) || table_of(*target, tables_) != nullptr);
+      }
+      walk_own_expressions(stmt, [&](const Expr& expr) {
+        if (table_of(expr, tables_) != nullptr) {
+          for (const ExprPtr& index : indices_of(expr))
+            asks = asks || variables_of(index).contains(counter);
+        } else if (is<Subscript>(expr)) {
+          is_plain = is_plain && is_part_of_table(expr);
+        }
+        is_plain = is_plain && !is<Call>(expr) && !is<OpaqueExpression>(expr);
+        for_each_passed_place(expr, [&](const Expr&) { is_plain = false; });
+      });
+    });
+    return asks && is_plain;
+  }
+
+  // A row of a table, or an array in what the kernel was passed by value.
+  bool is_part_of_table(const Expr& expr) const {
+    const auto* base = base_variable(expr);
+    if (base != nullptr) return tables_.contains(base->name);
+    const Expr* inner = &expr;
+    while (const auto* element = as<Subscript>(*inner))
+      inner = element->base.get();
+    const auto* member = as<Member>(*inner);
+    return member != nullptr && is<VariableReference>(member->object);
+  }
+
+  std::map<std::string, std::string> fresh_names(const ForLoop& loop) {
+    std::map<std::string, std::string> names;
+    for (const std::string& name : declared_names(loop.body)) {
+      std::string fresh;
+      for (int number = 2; fresh.empty() || !taken_.insert(fresh).second; ++number)
+        fresh = name + "_" + std::to_string(number);
+      names[name] = std::move(fresh);
+    }
+    return names;
+  }
+
+  const Tables& tables_;
+  std::set<std::string> taken_;
+};
+
+// Returns the kernel's body with a copy for each iteration of loops of constant length that ask a
+// table by their counter and do nothing but index arithmetic: they change integers of the thread,
+// elements of tables among them, and read no memory.
+Block with_table_loops_written(const Kernel& kernel, const Tables& tables) {
+  return LoopWriter(kernel, tables).run(kernel.body);
+}
 
 constexpr std::int64_t kLargestNumber = 1 << 20;
 
@@ -39,9 +210,9 @@ using Lists = std::map<std::string, ExprPtr>;  // by table
 class StrangeUses {
  public:
   StrangeUses(const Block& body, const Tables& tables) : tables_(tables) {
-    source::walk(body, [&](const Stmt& stmt) {
-      source::walk_own_expressions(stmt, [&](const Expr& expr) {
-        source::for_each_passed_place(expr, [&](const Expr& place) { note(place); });
+    walk(body, [&](const Stmt& stmt) {
+      walk_own_expressions(stmt, [&](const Expr& expr) {
+        for_each_passed_place(expr, [&](const Expr& place) { note(place); });
       });
       for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)})
         if (expr) look_at(expr);
@@ -52,19 +223,19 @@ class StrangeUses {
 
  private:
   void note(const Expr& place) {
-    const auto* base = source::place_variable(place);
+    const auto* base = place_variable(place);
     if (base != nullptr) names.insert(base->name);
   }
 
   void look_at(const ExprPtr& expr) {
     if (const Variable* table = table_of(*expr, tables_)) {
       if (!element_name(*expr, *table)) names.insert(table->name);
-      for (const ExprPtr& index : source::indices_of(*expr))
+      for (const ExprPtr& index : indices_of(*expr))
         look_at(index);
       return;
     }
     if (const auto* variable = as<VariableReference>(expr)) names.insert(variable->name);
-    source::for_each_operand(*expr, [&](const ExprPtr& operand) {
+    for_each_operand(*expr, [&](const ExprPtr& operand) {
       if (operand) look_at(operand);
     });
   }
@@ -75,17 +246,17 @@ class StrangeUses {
 // What the table's elements are from the beginning to the end, by tables that nothing changes.
 Lists find_lists(const Block& body, const Tables& tables) {
   Lists lists;
-  source::walk(body, [&](const Stmt& stmt) {
+  walk(body, [&](const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
     if (declaration != nullptr && declaration->value && tables.contains(declaration->variable.name))
       lists[declaration->variable.name] = declaration->value;
   });
-  source::walk(body, [&](const Stmt& stmt) {
-    const auto* target = target_of(stmt) ? source::place_variable(*target_of(stmt)) : nullptr;
+  walk(body, [&](const Stmt& stmt) {
+    const auto* target = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
     if (target != nullptr) lists.erase(target->name);
-    source::walk_own_expressions(stmt, [&](const Expr& expr) {
-      source::for_each_passed_place(expr, [&](const Expr& place) {
-        const auto* base = source::place_variable(place);
+    walk_own_expressions(stmt, [&](const Expr& expr) {
+      for_each_passed_place(expr, [&](const Expr& place) {
+        const auto* base = place_variable(place);
         if (base != nullptr) lists.erase(base->name);
       });
     });
@@ -94,7 +265,7 @@ Lists find_lists(const Block& body, const Tables& tables) {
 }
 
 // Elements that are numbers, as these: they may be indices of other tables.
-class NumberWriter final : public source::Mutator {
+class NumberWriter final : public Mutator {
  public:
   NumberWriter(const Tables& tables, const Lists& lists) : tables_(tables), lists_(lists) {}
   using Mutator::run;
@@ -108,15 +279,15 @@ class NumberWriter final : public source::Mutator {
     const auto found = table != nullptr ? lists_.find(table->name) : lists_.end();
     if (found == lists_.end() || !element_name(*inner, *table)) return inner;
     ExprPtr value = found->second;
-    for (const ExprPtr& index : source::indices_of(*inner)) {
-      const auto* list = value ? as<source::InitializerList>(value) : nullptr;
+    for (const ExprPtr& index : indices_of(*inner)) {
+      const auto* list = value ? as<InitializerList>(value) : nullptr;
       const auto at = static_cast<std::size_t>(*number_of_literals(index));
       value = list != nullptr && at < list->values.size() ? list->values[at] : nullptr;
     }
     const auto number = value ? number_of_literals(value) : std::nullopt;
     const bool is_plain =
         number && *number >= 0 && *number <= kLargestNumber && table->scalar == ScalarType::i32;
-    return is_plain ? source::integer(*number) : inner;
+    return is_plain ? integer(*number) : inner;
   }
 
   const Tables& tables_;
@@ -124,11 +295,11 @@ class NumberWriter final : public source::Mutator {
 };
 
 // Puts variables in the place of tables whose elements are all known by number.
-class ElementWriter final : public source::Mutator {
+class ElementWriter final : public Mutator {
  public:
   ElementWriter(const Kernel& kernel, const Block& body, const Tables& tables) : tables_(tables) {
-    std::set<std::string> taken = source::used_names(kernel);
-    for (const std::string& name : source::declared_names(body))
+    std::set<std::string> taken = used_names(kernel);
+    for (const std::string& name : declared_names(body))
       taken.insert(name);
     for (const auto& entry : tables) {
       const std::string& name = entry.first;
@@ -143,12 +314,12 @@ class ElementWriter final : public source::Mutator {
       stems_[name] = stem;
       taken.insert(stem);
     }
-    source::walk(body, [&](const Stmt& stmt) {
+    walk(body, [&](const Stmt& stmt) {
       const ExprPtr& target = target_of(stmt);
       const Variable* table = target ? table_of(*target, tables_) : nullptr;
       if (table != nullptr) changed_.insert(table->name);
     });
-    source::walk_expressions(body, [&](const Expr& expr) {
+    walk_expressions(body, [&](const Expr& expr) {
       if (const Variable* asked = table_of(expr, tables_))
         asked_.insert(*element_name(expr, *asked));
     });
@@ -185,7 +356,7 @@ class ElementWriter final : public source::Mutator {
   void declare(const Variable& table, const std::string& element, std::size_t dimension,
                const ExprPtr& value, bool has_values, Block& out) {
     if (dimension < table.extents.size()) {
-      const auto* list = value ? as<source::InitializerList>(value) : nullptr;
+      const auto* list = value ? as<InitializerList>(value) : nullptr;
       for (std::int64_t at = 0; at < table.extents[dimension]; ++at) {
         const bool is_given = list != nullptr && static_cast<std::size_t>(at) < list->values.size();
         declare(table, element + "_" + std::to_string(at), dimension + 1,
@@ -199,7 +370,7 @@ class ElementWriter final : public source::Mutator {
     variable.extents.clear();
     variable.is_const = has_values && !changed_.contains(table.name);
     ExprPtr given = value ? run(value) : nullptr;
-    if (!given && has_values) given = source::zero_of(*table.scalar);
+    if (!given && has_values) given = zero_of(*table.scalar);
     out.push_back(source::declare(variable, given));
   }
 

@@ -1,7 +1,7 @@
 // Small arrays of integers that are asked by numbers alone, as a variable for each element.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -16,6 +16,6 @@ namespace regraph::rewrite {
 // Only loops are written out that do nothing but such index arithmetic: they change integers of the
 // thread and read no memory. Arrays that are asked by anything else stay, with the loops that ask.
 // For kernels without opaque code.
-[[nodiscard]] source::Block with_table_values(const source::Kernel& kernel);
+[[nodiscard]] Block with_table_values(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -1,30 +1,252 @@
 #include "rewrite/forms/unrolled_copies.h"
 
-#include "rewrite/forms/named_values.h"
+#include "rewrite/forms/ir.h"
+#include "source/analysis.h"
 #include "source/build.h"
+#include "source/known_functions.h"
 #include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Branch;
-using source::ExprPtr;
-using source::Polynomial;
-using source::StmtPtr;
-
 namespace {
+
+// What statements do to variables and memory, without the names that they give to values.
+
+// An element of an array, by its indices.
+struct Element {
+  std::string array;  // "" where it is not known
+  std::vector<ExprPtr> indices;
+};
+
+// What a statement uses, blocks below it included.
+struct MemoryUse {
+  std::set<std::string> read;     // variables
+  std::set<std::string> written;  // scalars
+  std::vector<Element> loads;
+  std::vector<Element> stores;
+};
+
+// const float t = a[i]; s += t * t;   ->   s += a[i] * a[i];
+//
+// For blocks of declarations, assignments and branches that call nothing but pure functions.
+class NamedValues {
+ public:
+  struct Result {
+    Block statements;  // none is a declaration
+    bool needs_distinct_buffers = false;
+  };
+
+  NamedValues(const Analysis& analysis, bool distinct_buffers)
+      : analysis_(analysis), distinct_buffers_(distinct_buffers) {}
+
+  // Nothing for other blocks, and where a value is used after what it is made of has changed.
+  [[nodiscard]] std::optional<Result> written_out(const Block& block);
+
+ private:
+  struct Named {
+    ExprPtr value;
+    MemoryUse use;
+    bool is_stale = false;
+  };
+
+  bool name(const Declaration& declaration);
+  [[nodiscard]] StmtPtr replaced(const StmtPtr& stmt);
+  [[nodiscard]] bool gives_named(const MemoryUse& use) const;
+  void forget_what_changes(const MemoryUse& use);
+
+  const Analysis& analysis_;
+  bool distinct_buffers_;
+  bool needs_distinct_ = false;
+  bool is_lost_ = false;
+  std::vector<std::pair<std::string, Named>> values_;
+};
+
+bool changes_nothing(const ExprPtr& value) {
+  bool result = true;
+  walk(value, [&](const Expr& expr) {
+    const auto* call = as<Call>(expr);
+    const auto* unary = as<Unary>(expr);
+    result = result && (call == nullptr || is_pure(*call)) && !is<OpaqueExpression>(expr) &&
+             !is<InitializerList>(expr) &&
+             (unary == nullptr || unary->op != UnaryOperator::address_of);
+  });
+  return result;
+}
+
+Element accessed_element(const Expr& access, const Analysis& analysis) {
+  const auto* base = base_variable(access);
+  if (base == nullptr) return {};
+  const Variable* local = analysis.local(base->name);
+  const bool is_array = local != nullptr ? !local->extents.empty() && !local->is_pointer
+                                         : analysis.is_global_pointer(base->name);
+  if (!is_array) return {};
+  return {base->name, indices_of(access)};
+}
+
+void add_reads(const ExprPtr& value, const Analysis& analysis, MemoryUse& use) {
+  walk(value, [&](const Expr& expr) {
+    if (const auto* variable = as<VariableReference>(expr)) use.read.insert(variable->name);
+    if (is<Subscript>(expr)) use.loads.push_back(accessed_element(expr, analysis));
+  });
+}
+
+void add_use(const Stmt& stmt, const Analysis& analysis, MemoryUse& use) {
+  if (const auto* assignment = as<Assignment>(stmt)) {
+    add_reads(assignment->value, analysis, use);
+    // `s += v` reads what it writes: the writing says enough.
+    const ExprPtr& target = assignment->target;
+    if (const auto* variable = as<VariableReference>(target)) {
+      use.written.insert(variable->name);
+    } else {
+      source::for_each_operand(*target,
+                               [&](const ExprPtr& operand) { add_reads(operand, analysis, use); });
+      const auto* place = place_variable(*target);
+      const bool is_object = place != nullptr && analysis.local(place->name) != nullptr &&
+                             is<Member>(target) && analysis.local(place->name)->extents.empty() &&
+                             !analysis.local(place->name)->is_pointer;
+      if (is_object) {
+        use.written.insert(place->name);
+      } else {
+        use.stores.push_back(is<Subscript>(target) ? accessed_element(*target, analysis)
+                                                   : Element{});
+      }
+    }
+  } else if (const auto* branch = as<Branch>(stmt)) {
+    add_reads(branch->condition, analysis, use);
+  }
+}
+
+bool differ_by_a_number(const ExprPtr& a, const ExprPtr& b, const Analysis& analysis) {
+  const auto polynomial_of = [&](const ExprPtr& expr) {
+    const SymbolMeaning known = analysis.meaning();
+    return to_polynomial(expr, [&](const std::string& name) {
+      const auto value = known(name);
+      return value ? value : std::optional(Polynomial::symbol(name));
+    });
+  };
+  const auto first = polynomial_of(a);
+  const auto second = first ? polynomial_of(b) : std::nullopt;
+  if (!second) return false;
+  const auto distance = (*first - *second).constant();
+  return distance && *distance != 0;
+}
+
+bool is_understood(const StmtPtr& stmt) {
+  const auto all = [](const Block& block) {
+    return std::all_of(block.begin(), block.end(), [](const StmtPtr& inner) {
+      return !is<Declaration>(inner) && is_understood(inner);
+    });
+  };
+  if (const auto* assignment = as<Assignment>(stmt))
+    return changes_nothing(assignment->target) && changes_nothing(assignment->value);
+  if (const auto* declaration = as<Declaration>(stmt))
+    return declaration->value && changes_nothing(declaration->value);
+  const auto* branch = as<Branch>(stmt);
+  return branch != nullptr && changes_nothing(branch->condition) && all(branch->body) &&
+         all(branch->otherwise);
+}
+
+MemoryUse memory_use_of(const StmtPtr& stmt, const Analysis& analysis) {
+  MemoryUse use;
+  walk(Block{stmt}, [&](const Stmt& inner) { add_use(inner, analysis, use); });
+  return use;
+}
+
+// Whether the elements are of different places. Different buffers count where they may be relied on
+// to be distinct, which is noted in `needs_distinct`.
+bool are_apart(const Element& a, const Element& b, const Analysis& analysis, bool distinct_buffers,
+               bool& needs_distinct) {
+  if (a.array.empty() || b.array.empty()) return false;
+  if (a.array != b.array) {
+    if (analysis.is_global_pointer(a.array) && analysis.is_global_pointer(b.array)) {
+      needs_distinct = needs_distinct || distinct_buffers;
+      return distinct_buffers;
+    }
+    return true;
+  }
+  // Of a row and an element, what both say.
+  for (std::size_t i = 0; i < std::min(a.indices.size(), b.indices.size()); ++i)
+    if (differ_by_a_number(a.indices[i], b.indices[i], analysis)) return true;
+  return false;
+}
+
+bool NamedValues::name(const Declaration& declaration) {
+  const Variable& variable = declaration.variable;
+  if (variable.is_pointer || !variable.extents.empty() || variable.storage != Storage::automatic) {
+    return false;
+  }
+  ExprPtr value = source::to<Declaration>(replaced(declare(variable, declaration.value))).value;
+  if (value->type != variable.scalar) {
+    if (!variable.scalar) return false;
+    value = with_type(source::cast(variable.type, value), variable.scalar);
+  }
+  Named named{value, {}, false};
+  add_reads(value, analysis_, named.use);
+  values_.emplace_back(variable.name, std::move(named));
+  return true;
+}
+
+StmtPtr NamedValues::replaced(const StmtPtr& stmt) {
+  const Block result =
+      rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const auto* variable = as<VariableReference>(expr);
+        if (variable == nullptr) return std::nullopt;
+        const auto found = std::find_if(values_.begin(), values_.end(), [&](const auto& entry) {
+          return entry.first == variable->name;
+        });
+        if (found == values_.end()) return std::nullopt;
+        is_lost_ = is_lost_ || found->second.is_stale;
+        return found->second.value;
+      });
+  return result.front();
+}
+
+// Whether a name for a value gets another.
+bool NamedValues::gives_named(const MemoryUse& use) const {
+  return std::any_of(values_.begin(), values_.end(),
+                     [&](const auto& entry) { return use.written.contains(entry.first); });
+}
+
+void NamedValues::forget_what_changes(const MemoryUse& use) {
+  for (auto& [name, named] : values_) {
+    for (const std::string& written : use.written)
+      named.is_stale = named.is_stale || named.use.read.contains(written);
+    for (const Element& store : use.stores) {
+      for (const Element& load : named.use.loads) {
+        if (!are_apart(store, load, analysis_, distinct_buffers_, needs_distinct_))
+          named.is_stale = true;
+      }
+    }
+  }
+}
+
+std::optional<NamedValues::Result> NamedValues::written_out(const Block& block) {
+  Result result;
+  for (const StmtPtr& stmt : block) {
+    if (!is_understood(stmt)) return std::nullopt;
+    if (const auto* declaration = as<Declaration>(stmt)) {
+      if (!name(*declaration) || is_lost_) return std::nullopt;
+      continue;
+    }
+    if (gives_named(memory_use_of(stmt, analysis_))) return std::nullopt;
+    // A statement reads before it writes.
+    StmtPtr statement = replaced(stmt);
+    if (is_lost_) return std::nullopt;
+    forget_what_changes(memory_use_of(statement, analysis_));
+    result.statements.push_back(std::move(statement));
+  }
+  result.needs_distinct_buffers = needs_distinct_;
+  return result;
+}
 
 bool is_integer_value(const ExprPtr& expr) {
   return expr->type && !is_floating(*expr->type);
@@ -33,8 +255,8 @@ bool is_integer_value(const ExprPtr& expr) {
 // Whether a number passes through fewer than 32 bits, where it wraps around.
 bool is_narrowed(const ExprPtr& expr) {
   bool found = false;
-  source::walk(expr, [&](const source::Expr& part) {
-    found = found || (source::is<source::Cast>(part) && part.type && size_in_bytes(*part.type) < 4);
+  walk(expr, [&](const Expr& part) {
+    found = found || (source::is<Cast>(part) && part.type && size_in_bytes(*part.type) < 4);
   });
   return found;
 }
@@ -78,7 +300,7 @@ class Comparison {
            same_node(*done, *expected) && same_operands(*done, *expected);
   }
 
-  [[nodiscard]] bool same_operands(const source::Expr& done, const source::Expr& expected) const {
+  [[nodiscard]] bool same_operands(const Expr& done, const Expr& expected) const {
     std::vector<ExprPtr> a;
     std::vector<ExprPtr> b;
     for_each_operand(done, [&](const ExprPtr& operand) { a.push_back(operand); });
@@ -88,35 +310,34 @@ class Comparison {
   }
 
   // Apart from their operands.
-  [[nodiscard]] bool same_node(const source::Expr& done, const source::Expr& expected) const {
+  [[nodiscard]] bool same_node(const Expr& done, const Expr& expected) const {
     using source::to;
     switch (done.kind()) {
-      case source::ExprKind::integer_literal:
-        return to<source::IntegerLiteral>(done).value == to<source::IntegerLiteral>(expected).value;
-      case source::ExprKind::floating_literal:
-        return to<source::FloatingLiteral>(done).spelling ==
-               to<source::FloatingLiteral>(expected).spelling;
-      case source::ExprKind::variable_reference: {
-        const std::string& name = to<source::VariableReference>(done).name;
-        return name == to<source::VariableReference>(expected).name && name != places_.counter;
+      case ExprKind::integer_literal:
+        return to<IntegerLiteral>(done).value == to<IntegerLiteral>(expected).value;
+      case ExprKind::floating_literal:
+        return to<FloatingLiteral>(done).spelling == to<FloatingLiteral>(expected).spelling;
+      case ExprKind::variable_reference: {
+        const std::string& name = to<VariableReference>(done).name;
+        return name == to<VariableReference>(expected).name && name != places_.counter;
       }
-      case source::ExprKind::builtin:
-        return to<source::Builtin>(done).name == to<source::Builtin>(expected).name;
-      case source::ExprKind::unary:
-        return to<source::Unary>(done).op == to<source::Unary>(expected).op;
-      case source::ExprKind::binary:
+      case ExprKind::builtin:
+        return to<Builtin>(done).name == to<Builtin>(expected).name;
+      case ExprKind::unary:
+        return to<Unary>(done).op == to<Unary>(expected).op;
+      case ExprKind::binary:
         return to<Binary>(done).op == to<Binary>(expected).op;
-      case source::ExprKind::conditional:
-      case source::ExprKind::subscript:
+      case ExprKind::conditional:
+      case ExprKind::subscript:
         return true;
-      case source::ExprKind::call:
-        return to<source::Call>(done).function == to<source::Call>(expected).function;
-      case source::ExprKind::cast:
-        return to<source::Cast>(done).target == to<source::Cast>(expected).target;
-      case source::ExprKind::member:
-        return to<source::Member>(done).name == to<source::Member>(expected).name;
-      case source::ExprKind::list:
-      case source::ExprKind::opaque:
+      case ExprKind::call:
+        return to<Call>(done).function == to<Call>(expected).function;
+      case ExprKind::cast:
+        return to<Cast>(done).target == to<Cast>(expected).target;
+      case ExprKind::member:
+        return to<Member>(done).name == to<Member>(expected).name;
+      case ExprKind::list:
+      case ExprKind::opaque:
         return false;
     }
     return false;
@@ -131,7 +352,7 @@ class Comparison {
 StmtPtr as_update(const StmtPtr& stmt) {
   const auto* assignment = as<Assignment>(stmt);
   if (assignment == nullptr || assignment->op != AssignmentOperator::assign) return stmt;
-  const auto* sum = source::as_binary(assignment->value, BinaryOperator::add);
+  const auto* sum = as_binary(assignment->value, BinaryOperator::add);
   if (sum == nullptr || assignment->target->type != assignment->value->type) return stmt;
   const bool is_left = source::equal(sum->left, assignment->target);
   if (!is_left && !source::equal(sum->right, assignment->target)) return stmt;
@@ -140,17 +361,16 @@ StmtPtr as_update(const StmtPtr& stmt) {
 }
 
 // The scalar that the statement adds to; null for others.
-const source::VariableReference* added_to(const StmtPtr& stmt) {
+const VariableReference* added_to(const StmtPtr& stmt) {
   const auto* assignment = as<Assignment>(stmt);
   if (assignment == nullptr || assignment->op != AssignmentOperator::add) return nullptr;
-  const auto* target = as<source::VariableReference>(assignment->target);
-  return target != nullptr && !source::variables_of(assignment->value).contains(target->name)
-             ? target
-             : nullptr;
+  const auto* target = as<VariableReference>(assignment->target);
+  return target != nullptr && !variables_of(assignment->value).contains(target->name) ? target
+                                                                                      : nullptr;
 }
 
 void add_terms(const ExprPtr& value, ScalarType type, std::vector<ExprPtr>& out) {
-  const auto* sum = source::as_binary(value, BinaryOperator::add);
+  const auto* sum = as_binary(value, BinaryOperator::add);
   if (sum == nullptr || value->type != type) {
     out.push_back(value);
     return;
@@ -295,8 +515,8 @@ class CopyFinder {
 
 std::optional<Polynomial> place_polynomial(const ExprPtr& expr, const std::string& counter,
                                            const Analysis& analysis) {
-  const source::SymbolMeaning known = analysis.meaning();
-  return source::to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
+  const SymbolMeaning known = analysis.meaning();
+  return to_polynomial(expr, [&](const std::string& name) -> std::optional<Polynomial> {
     if (name != counter) {
       if (auto value = known(name)) return value;
     }

@@ -1,8 +1,8 @@
 // Whether a block is another one, several times over: what a loop unrolled by hand repeats.
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 #include "source/polynomial.h"
 
 #include <optional>
@@ -20,24 +20,23 @@ struct CopyLicence {
 // `distance` more in each one after it. `first` is a polynomial of what the several ask about.
 struct CopyPlaces {
   std::string counter;
-  source::Polynomial first;
-  source::Polynomial distance;
+  Polynomial first;
+  Polynomial distance;
   int copies = 0;
 };
 
 // Whether `several` does what `one` does for one place after the other. Variables that only name a
 // value are looked through, and statements may stand in another order as long as none of them sees
 // it. For blocks of declarations, assignments and branches. Returns what had to be relied on.
-[[nodiscard]] std::optional<CopyLicence> relied_on_by_copies(const source::Block& several,
-                                                             const source::Block& one,
+[[nodiscard]] std::optional<CopyLicence> relied_on_by_copies(const Block& several, const Block& one,
                                                              const CopyPlaces& places,
-                                                             const source::Analysis& analysis,
+                                                             const Analysis& analysis,
                                                              const CopyLicence& licence);
 
 // The integer as a polynomial in which what has no known value stands for itself; `counter` always
 // does.
-[[nodiscard]] std::optional<source::Polynomial> place_polynomial(const source::ExprPtr& expr,
-                                                                 const std::string& counter,
-                                                                 const source::Analysis& analysis);
+[[nodiscard]] std::optional<Polynomial> place_polynomial(const ExprPtr& expr,
+                                                         const std::string& counter,
+                                                         const Analysis& analysis);
 
 }  // namespace regraph::rewrite

@@ -10,38 +10,32 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::Declaration;
-using source::Expr;
-using source::StmtPtr;
-
 namespace {
 
-bool does_nothing(const source::ExprPtr& value) {
+bool does_nothing(const ExprPtr& value) {
   bool result = true;
-  source::walk(value, [&](const Expr& expr) {
-    const auto* call = as<source::Call>(expr);
-    result = result && (call == nullptr || source::is_pure(*call));
+  walk(value, [&](const Expr& expr) {
+    const auto* call = as<Call>(expr);
+    result = result && (call == nullptr || is_pure(*call));
   });
   return result;
 }
 
 std::set<std::string> mentioned_names(const Block& body) {
   std::set<std::string> names;
-  source::walk_expressions(body, [&](const Expr& expr) {
-    if (const auto* variable = as<source::VariableReference>(expr)) names.insert(variable->name);
+  walk_expressions(body, [&](const Expr& expr) {
+    if (const auto* variable = as<VariableReference>(expr)) names.insert(variable->name);
   });
   return names;
 }
 
 }  // namespace
 
-Block without_unused_names(const source::Kernel& kernel) {
+Block without_unused_names(const Kernel& kernel) {
   Block body = kernel.body;
   for (;;) {
     const std::set<std::string> mentioned = mentioned_names(body);
-    Block rest = source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    Block rest = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declared = as<Declaration>(stmt);
       const bool goes = declared != nullptr && !mentioned.contains(declared->variable.name) &&
                         does_nothing(declared->value);

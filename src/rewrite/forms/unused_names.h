@@ -1,13 +1,13 @@
 // Declarations that nothing mentions.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
 // Returns the kernel's body without the variables and arrays, of shared memory too, that nothing
 // mentions but the declaration itself, where its value does nothing else: what is left of code that
 // the kernel's instance does not reach. For kernels without opaque code.
-[[nodiscard]] source::Block without_unused_names(const source::Kernel& kernel);
+[[nodiscard]] Block without_unused_names(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -1,8 +1,10 @@
 #include "rewrite/forms/webs.h"
 
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/liveness.h"
-#include "rewrite/forms/web_candidates.h"
 #include "source/build.h"
+#include "source/known_functions.h"
+#include "source/match.h"
 #include "source/mutator.h"
 #include "source/visitor.h"
 #include "source/walk.h"
@@ -11,35 +13,118 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Branch;
-using source::Call;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Jump;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-using source::to;
-using source::Variable;
-using source::VariableReference;
-using source::WhileLoop;
-
 namespace {
+
+// Which scalars can be declared where they get a value.
+
+bool mentions(const ExprPtr& expr, const std::string& name) {
+  bool found = false;
+  walk(expr, [&](const Expr& node) { found = found || is_named(node, name); });
+  return found;
+}
+
+// The variable that the statement gives a value that does not depend on its old one, by declaring
+// or assigning it; null for all others. Valid as long as the statement.
+const std::string* defined_by(const Stmt& stmt) {
+  if (const auto* declaration = as<Declaration>(stmt))
+    return declaration->value ? &declaration->variable.name : nullptr;
+  const auto* assignment = as<Assignment>(stmt);
+  if (assignment == nullptr || assignment->op != AssignmentOperator::assign) return nullptr;
+  const auto* target = as<VariableReference>(assignment->target);
+  if (target == nullptr || mentions(assignment->value, target->name)) return nullptr;
+  return &target->name;
+}
+
+// The counter that the loop's header assigns first; null where it declares one or has none.
+const std::string* counter_of(const Stmt& stmt) {
+  const auto* loop = as<ForLoop>(stmt);
+  const bool assigns = loop != nullptr && is<Assignment>(loop->init);
+  return assigns ? defined_by(*loop->init) : nullptr;
+}
+
+class CandidateFinder final : public Visitor {
+ public:
+  std::map<std::string, Variable> find(const Block& body) {
+    go(body);
+    std::map<std::string, Variable> result;
+    for (auto& [name, variable] : declared_) {
+      if (wanted_.contains(name) && !unfit_.contains(name)) result.emplace(name, variable);
+    }
+    return result;
+  }
+
+ private:
+  void visit(const Declaration& stmt) override {
+    const Variable& variable = stmt.variable;
+    const bool fits = variable.extents.empty() && variable.storage == Storage::automatic &&
+                      (variable.scalar || zero_value(variable.type, std::nullopt)) &&
+                      variable.type.find("volatile") == std::string::npos;
+    if (!fits) unfit_.insert(variable.name);
+    const auto [entry, is_new] = declared_.emplace(variable.name, variable);
+    if (!is_new && entry->second.type != variable.type) unfit_.insert(variable.name);
+    if (!stmt.value) wanted_.insert(variable.name);
+    Visitor::visit(stmt);
+  }
+  void visit(const Assignment& stmt) override {
+    if (const std::string* name = defined_by(stmt)) wanted_.insert(*name);
+    Visitor::visit(stmt);
+  }
+  void visit(const ForLoop& stmt) override {
+    const auto* counter =
+        !stmt.init && stmt.step ? as<VariableReference>(target_of(*stmt.step)) : nullptr;
+    if (counter != nullptr) wanted_.insert(counter->name);
+    Visitor::visit(stmt);
+  }
+  void visit(const Unary& expr) override {
+    const ExprPtr place = addressed(expr);
+    if (const auto* base = place ? base_variable(*place) : nullptr) unfit_.insert(base->name);
+    if (place && base_variable(*place) == nullptr) {
+      for (const std::string& name : variables_of(place))
+        unfit_.insert(name);
+    }
+    Visitor::visit(expr);
+  }
+  void visit(const Call& expr) override {
+    // An unknown function may take a reference.
+    const bool known = is_pure_function(expr.function) || is_warp_intrinsic(expr.function) ||
+                       is_atomic(expr.function);
+    for (const ExprPtr& argument : expr.arguments) {
+      const auto* variable = as<VariableReference>(argument);
+      if (!known && variable != nullptr) unfit_.insert(variable->name);
+    }
+    Visitor::visit(expr);
+  }
+
+  std::map<std::string, Variable> declared_;
+  std::set<std::string> wanted_;
+  std::set<std::string> unfit_;
+};
+
+// Scalars of the block that are declared without a value or assigned anew, by name: only they can
+// hold several values that have nothing to do with each other. With them what a loop advances whose
+// header has no first value. Not those whose address is taken.
+std::map<std::string, Variable> web_candidates(const Block& body) {
+  return CandidateFinder().find(body);
+}
+
+// Whether a value that nobody reads need not be computed.
+bool is_droppable(const ExprPtr& value) {
+  bool droppable = true;
+  walk(value, [&](const Expr& node) {
+    const auto* call = as<Call>(node);
+    droppable = droppable && (call == nullptr || is_pure_function(call->function));
+  });
+  return droppable;
+}
 
 // Moves what sets a counter into the header of the loop that follows, where that has none:
 //   int k = 0; for (; k < n; ++k)   becomes   int k; for (k = 0; k < n; ++k)
-class CounterMover final : public source::Mutator {
+class CounterMover final : public Mutator {
  public:
   CounterMover(const std::map<std::string, Variable>& candidates, const Liveness& live)
       : candidates_(candidates), live_(live) {}
@@ -72,7 +157,7 @@ class CounterMover final : public source::Mutator {
       const std::string* defined = defined_by(*stmt);
       if (defined != nullptr && *defined == counter) {
         const ExprPtr value = value_of(*stmt);
-        const std::set<std::string> used = source::variables_of(value);
+        const std::set<std::string> used = variables_of(value);
         const bool same = std::none_of(used.begin(), used.end(), [&](const std::string& name) {
           return changed.contains(name);
         });
@@ -87,19 +172,18 @@ class CounterMover final : public source::Mutator {
         block[position] = std::move(loop);
         // Else the loop counts from the same value in a variable of its own.
         if (!is_read) {
-          block[at] =
-              is<Assignment>(stmt) ? nullptr : source::declare(candidates_.at(counter), nullptr);
+          block[at] = is<Assignment>(stmt) ? nullptr : declare(candidates_.at(counter), nullptr);
         }
         return;
       }
       // Only plain statements in between, which leave the counter alone.
       if (!is<Declaration>(stmt) && !is<Assignment>(stmt)) return;
-      if (source::variables_of(target_of(*stmt)).contains(counter)) return;
-      is_read = is_read || source::variables_of(value_of(*stmt)).contains(counter);
+      if (variables_of(target_of(*stmt)).contains(counter)) return;
+      is_read = is_read || variables_of(value_of(*stmt)).contains(counter);
       if (const auto* declaration = as<Declaration>(stmt))
         changed.insert(declaration->variable.name);
       if (const ExprPtr& target = target_of(*stmt)) {
-        const std::set<std::string> names = source::variables_of(target);
+        const std::set<std::string> names = variables_of(target);
         changed.insert(names.begin(), names.end());
         writes_memory = writes_memory || !is<VariableReference>(target);
       }
@@ -109,9 +193,7 @@ class CounterMover final : public source::Mutator {
 
   static bool reads_memory(const ExprPtr& value) {
     bool reads = false;
-    source::walk(value, [&](const Expr& node) {
-      reads = reads || is<source::Subscript>(node) || is<Call>(node);
-    });
+    walk(value, [&](const Expr& node) { reads = reads || is<Subscript>(node) || is<Call>(node); });
     return reads;
   }
 
@@ -256,7 +338,7 @@ class Splitter {
 
   template <typename Node>
   static Node renamed(const Node& node, const Names& names) {
-    class Renamer final : public source::Mutator {
+    class Renamer final : public Mutator {
      public:
       explicit Renamer(const Names& names) : names_(names) {}
 
@@ -283,7 +365,7 @@ struct Use {
   bool is_counter = false;  // of a loop
 };
 
-class UseFinder final : public source::Visitor {
+class UseFinder final : public Visitor {
  public:
   std::map<std::string, Use> uses;
 
@@ -295,10 +377,10 @@ class UseFinder final : public source::Visitor {
     Visitor::visit(stmt);
   }
   void visit(const Assignment& stmt) override {
-    if (const auto* base = source::base_variable(*stmt.target)) {
+    if (const auto* base = base_variable(*stmt.target)) {
       uses[base->name].assigned = true;
     } else {
-      for (const std::string& name : source::variables_of(stmt.target))
+      for (const std::string& name : variables_of(stmt.target))
         uses[name].assigned = true;
     }
     Visitor::visit(stmt);
@@ -311,14 +393,14 @@ class UseFinder final : public source::Visitor {
 };
 
 // Writes the names that webs get in the end, and drops declarations that nothing needs any more.
-class Namer final : public source::Mutator {
+class Namer final : public Mutator {
  public:
   Namer(const Kernel& kernel, const std::map<std::string, Variable>& candidates, const Block& body)
       : candidates_(candidates) {
     UseFinder finder;
     finder.go(body);
     uses_ = std::move(finder.uses);
-    std::set<std::string> taken = source::used_names(kernel);
+    std::set<std::string> taken = used_names(kernel);
     std::set<std::string> kept;  // by their first web
     for (const auto& [name, use] : uses_) {
       const std::size_t mark = name.find('$');

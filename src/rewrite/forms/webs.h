@@ -1,7 +1,7 @@
 // Scalars that hold one value after another, as a variable for each.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -12,6 +12,6 @@ namespace regraph::rewrite {
 // Counters set right before their loop move into its header; values that nobody reads go. A
 // variable that is declared where it gets its only such value stays as it is, and so do arrays and
 // variables whose address is taken. For kernels without opaque code.
-[[nodiscard]] source::Kernel with_webs_declared(const source::Kernel& kernel);
+[[nodiscard]] Kernel with_webs_declared(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

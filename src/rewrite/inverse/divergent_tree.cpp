@@ -13,27 +13,19 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::ExprPtr;
-
-source::StmtPtr doubling_loop(const source::Kernel& kernel, const ReductionTree& tree,
-                              std::int64_t threads) {
-  const source::Variable stride =
-      source::local_variable(source::fresh_name(kernel, "stride"), "int", ScalarType::i32);
-  const ExprPtr by = source::variable(stride.name);
-  const ExprPtr thread = source::builtin("threadIdx.x");
+StmtPtr doubling_loop(const Kernel& kernel, const ReductionTree& tree, std::int64_t threads) {
+  const Variable stride = local_variable(fresh_name(kernel, "stride"), "int", ScalarType::i32);
+  const ExprPtr by = variable(stride.name);
+  const ExprPtr thread = builtin("threadIdx.x");
   const auto slot = [&](const ExprPtr& index) {
-    return source::element(source::variable(tree.array, tree.scalar), {index});
+    return element(variable(tree.array, tree.scalar), {index});
   };
-  const ExprPtr works = source::equals(
-      source::remainder(thread, source::multiply(source::integer(2), by)), source::integer(0));
-  source::Block body;
-  body.push_back(
-      source::branch(works, {tree.combine(slot(thread), slot(source::add(thread, by)))}));
-  body.push_back(source::barrier());
-  return source::loop(source::declare(stride, source::integer(1)),
-                      source::less(by, source::integer(threads)),
-                      source::assign(by, source::AssignmentOperator::multiply, source::integer(2)),
-                      std::move(body));
+  const ExprPtr works = equals(remainder(thread, source::multiply(integer(2), by)), integer(0));
+  Block body;
+  body.push_back(branch(works, {tree.combine(slot(thread), slot(add(thread, by)))}));
+  body.push_back(barrier());
+  return loop(declare(stride, integer(1)), less(by, integer(threads)),
+              assign(by, AssignmentOperator::multiply, integer(2)), std::move(body));
 }
 
 class DivergentTree final : public InverseRewrite {
@@ -50,7 +42,7 @@ class DivergentTree final : public InverseRewrite {
     if (block.y != 1 || block.z != 1 || (block.x & (block.x - 1)) != 0)
       return refuse("the block is not one-dimensional with a power of two threads");
     KernelState result = kernel.state();
-    source::Block& body = result.unit.kernel.body;
+    Block& body = result.unit.kernel.body;
     body = kernel.kernel().body;
     Error reason = refuse("no tree reduction over a shared array");
     for (std::size_t position = 0; position < body.size(); ++position) {

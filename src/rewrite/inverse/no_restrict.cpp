@@ -15,7 +15,7 @@ class NoRestrict final : public InverseRewrite {
   Result<KernelState> apply(const KernelAnalysis& kernel) const override {
     KernelState result = kernel.state();
     bool changed = false;
-    for (source::KernelParameter& parameter : result.unit.kernel.parameters) {
+    for (KernelParameter& parameter : result.unit.kernel.parameters) {
       changed = changed || parameter.is_restrict;
       parameter.is_restrict = false;
     }

@@ -6,18 +6,18 @@
 namespace regraph::rewrite {
 namespace {
 
-class PragmaRemover final : public source::Mutator {
+class PragmaRemover final : public Mutator {
  public:
   bool changed = false;
 
  private:
   using Mutator::mutate;
 
-  source::StmtPtr mutate(const source::StmtPtr& stmt, const source::ForLoop& loop) override {
-    source::StmtPtr rebuilt = Mutator::mutate(stmt, loop);
-    if (loop.unroll == source::kNoUnrollPragma || loop.unroll == 1) return rebuilt;
-    auto plain = std::make_shared<source::ForLoop>(source::to<source::ForLoop>(rebuilt));
-    plain->unroll = source::kNoUnrollPragma;
+  StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
+    StmtPtr rebuilt = Mutator::mutate(stmt, loop);
+    if (loop.unroll == kNoUnrollPragma || loop.unroll == 1) return rebuilt;
+    auto plain = std::make_shared<ForLoop>(to<ForLoop>(rebuilt));
+    plain->unroll = kNoUnrollPragma;
     changed = true;
     return plain;
   }

@@ -41,10 +41,10 @@ constexpr const char* kHeader = "cuda_pipeline";
 
 struct Pipeline {
   StripLoop strips;
-  source::Block copies;  // of one strip, asynchronous
+  Block copies;  // of one strip, asynchronous
   int stages = 0;
   // As they are afterwards, where they have to lie in dynamic shared memory.
-  std::vector<source::Variable> dynamic_tiles;
+  std::vector<Variable> dynamic_tiles;
 };
 
 class AsyncPipeline final : public PlacedStep<Pipeline> {
@@ -85,7 +85,7 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
     for (const CopyPart& part : copies->parts) {
       auto block = asynchronous(part, kernel.analysis());
       if (!block) return block.error();
-      source::Block all = with_early_choice(part.around(std::move(*block)), names);
+      Block all = with_early_choice(part.around(std::move(*block)), names);
       pipeline.copies.insert(pipeline.copies.end(), all.begin(), all.end());
     }
     if (Status status = place_tiles(kernel, pipeline); !status) return status.error();
@@ -111,10 +111,10 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
   // Chooses where the copies of the tiles lie.
   static Status place_tiles(const KernelAnalysis& kernel, Pipeline& pipeline) {
     const std::string what = std::to_string(pipeline.stages) + " copies of the tiles need";
-    std::vector<source::Variable> tiles = pipeline.strips.tiles;
+    std::vector<Variable> tiles = pipeline.strips.tiles;
     std::int64_t rest = shared_bytes(kernel.kernel());
     std::int64_t bytes = rest;
-    for (source::Variable& tile : tiles) {
+    for (Variable& tile : tiles) {
       rest -= bytes_of(tile);
       bytes += (pipeline.stages - 1) * bytes_of(tile);
       tile.extents.insert(tile.extents.begin(), pipeline.stages);
@@ -137,17 +137,16 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
   }
 
   // Whether nothing else lies in dynamic shared memory, nor needs the tiles' own form.
-  static bool can_be_dynamic(const KernelAnalysis& kernel,
-                             const std::vector<source::Variable>& tiles) {
+  static bool can_be_dynamic(const KernelAnalysis& kernel, const std::vector<Variable>& tiles) {
     const auto launch = kernel.launch();
     if (!launch || !((*launch)->dynamic_shared_bytes == IntegerExpression(0))) return false;
     bool is_used = false;
-    source::walk(kernel.kernel().body, [&](const source::Stmt& stmt) {
-      const auto* declaration = source::as<source::Declaration>(stmt);
+    walk(kernel.kernel().body, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
       is_used = is_used || (declaration != nullptr &&
-                            declaration->variable.storage == source::Storage::dynamic_shared);
+                            declaration->variable.storage == Storage::dynamic_shared);
     });
-    return !is_used && std::all_of(tiles.begin(), tiles.end(), [&](const source::Variable& tile) {
+    return !is_used && std::all_of(tiles.begin(), tiles.end(), [&](const Variable& tile) {
       return tile.scalar && is_fully_indexed(kernel.kernel(), tile);
     });
   }

@@ -13,21 +13,136 @@
 // Legal when the kernel does nothing with the table but one kind of atomic whose result is not
 // used, the operation can be done in any order (floating sums: with the problem's leave), and the
 // table's length is known and fits. Indices are within the table, or the original would be wrong.
+#include "affine/block_geometry.h"
+#include "kernel/launch_plan.h"
 #include "rewrite/analysis/atomic_table.h"
 #include "rewrite/analysis/atomic_updates.h"
 #include "rewrite/analysis/shared_memory.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/private_table.h"
+#include "rewrite/transform/names.h"
 #include "rewrite/transform/warp_shuffle.h"
+#include "source/build.h"
+#include "source/walk.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
 namespace {
 
-using source::Kernel;
+// Atomic updates of a table in global memory, collected in the block's shared memory. Used by
+// atomic_privatize.
+
+// Emits the kernel with the block's copies of the table.
+class Privatizer {
+ public:
+  Privatizer(const Kernel& kernel, const AtomicTable& table, int copies, const Dim3& block)
+      : kernel_(kernel),
+        table_(table),
+        names_(kernel),
+        copies_(copies),
+        block_(block),
+        scalar_(*table.parameter->scalar),
+        local_(names_.fresh(table.parameter->name + "_of_block")),
+        thread_(names_.fresh("thread")) {}
+
+  Block run() {
+    Block result = {declare(copies_variable(), nullptr),
+                    declare_integer(thread_, linear_thread(block_)), clear(), barrier()};
+    const Block body = with_local_updates();
+    result.insert(result.end(), body.begin(), body.end());
+    result.push_back(barrier());
+    result.push_back(merge());
+    return result;
+  }
+
+ private:
+  Variable copies_variable() const {
+    const auto* length = as<IntegerLiteral>(table_.length_in_kernel);
+    Variable array = local_variable(local_, table_.parameter->type, scalar_,
+                                    {length != nullptr ? length->value * copies_ : 0});
+    array.storage = length != nullptr ? Storage::shared : Storage::dynamic_shared;
+    return array;
+  }
+
+  ExprPtr local_slot(const ExprPtr& index) const {
+    return element(variable(local_, scalar_), {index});
+  }
+
+  // The block's threads go through `count` numbers in turn.
+  StmtPtr for_all(const std::string& name, const ExprPtr& count, Block body) const {
+    return counted_loop(name, variable(thread_), count, static_cast<std::int64_t>(block_.count()),
+                        std::move(body));
+  }
+
+  StmtPtr clear() {
+    const std::string slot = names_.fresh(table_.parameter->name + "_slot");
+    return for_all(slot, source::multiply(table_.length_in_kernel, integer(copies_)),
+                   {assign(local_slot(variable(slot)), neutral_value(table_.function, scalar_))});
+  }
+
+  Block with_local_updates() const {
+    // Neighbouring warps use different copies, so that they meet less often.
+    const ExprPtr warp = divide(variable(thread_), integer(kWarpLanes));
+    const ExprPtr copy_start =
+        source::multiply(remainder(warp, integer(copies_)), table_.length_in_kernel);
+    return rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto update = atomic_update_of(*stmt);
+      if (!update || update->table != table_.parameter->name) return std::nullopt;
+      const ExprPtr index = copies_ > 1 ? add(copy_start, update->index) : update->index;
+      auto local = std::make_shared<source::Evaluation>(
+          call(table_.function, {address(local_slot(index)), update->value}));
+      local->line = stmt->line;
+      return Block{local};
+    });
+  }
+
+  StmtPtr merge() {
+    const std::string merged = names_.fresh(table_.parameter->name + "_bin");
+    const ExprPtr bin = variable(merged);
+    const ExprPtr global = element(variable(table_.parameter->name, scalar_), {bin});
+    // What was subtracted from a copy of zeros is negative already.
+    const std::string function = table_.function == "atomicSub" ? "atomicAdd" : table_.function;
+    const auto slot_of = [&](int copy) {
+      return local_slot(
+          copy == 0 ? bin : add(bin, source::multiply(table_.length_in_kernel, integer(copy))));
+    };
+    const auto update = [&](const ExprPtr& value) {
+      return evaluate(call(function, {address(global), value}));
+    };
+    Block merges;
+    if (function == "atomicAdd") {
+      ExprPtr sum = slot_of(0);
+      for (int copy = 1; copy < copies_; ++copy)
+        sum = add(sum, slot_of(copy));
+      merges.push_back(update(sum));
+    } else {
+      for (int copy = 0; copy < copies_; ++copy)
+        merges.push_back(update(slot_of(copy)));
+    }
+    return for_all(merged, table_.length_in_kernel, std::move(merges));
+  }
+
+  const Kernel& kernel_;
+  const AtomicTable& table_;
+  Names names_;
+  int copies_;
+  Dim3 block_;
+  ScalarType scalar_;
+  std::string local_;
+  std::string thread_;
+};
+
+// The kernel's body with `copies` of the table in shared memory, dynamic where the table's length
+// is no constant: cleared in front, updated in its stead, merged into it at the end. The kernel has
+// a single exit.
+Block with_private_table(const Kernel& kernel, const AtomicTable& table, int copies,
+                         const Dim3& block) {
+  return Privatizer(kernel, table, copies, block).run();
+}
 
 // A block of one round merges as often as it updates, so the rounds of grid_stride and the vectors
 // of vectorize_global can come along: then the state is what those steps give.

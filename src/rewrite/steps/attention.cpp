@@ -32,8 +32,8 @@ const StepParameters kOnline = {{"form", "online"}};
 // Whether a loop of the kernel scales its sums when the largest value so far grows.
 bool is_online(const KernelAnalysis& kernel) {
   bool found = false;
-  source::walk(kernel.kernel().body, [&](const source::Stmt& stmt) {
-    if (found || !source::is<source::ForLoop>(stmt)) return;
+  walk(kernel.kernel().body, [&](const Stmt& stmt) {
+    if (found || !is<ForLoop>(stmt)) return;
     const auto updates = online_updates(body_of(stmt), kernel.analysis());
     found = updates && !updates->maximum.empty();
   });

@@ -7,10 +7,10 @@
 //   for (i = threadIdx.x; i < n; i += blockDim.x)
 // and nothing else of them follows the block. Shared arrays, indices within the block and outputs
 // per block all encode the block's size and are refused.
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
+#include "affine/global_index.h"
 #include "rewrite/analysis/block_row.h"
 #include "rewrite/analysis/dealt_loop.h"
-#include "rewrite/analysis/global_index.h"
 #include "rewrite/forms/block_extents.h"
 #include "rewrite/steps/step_rewriter.h"
 
@@ -21,8 +21,6 @@
 
 namespace regraph::rewrite {
 namespace {
-
-using source::Analysis;
 
 Result<Dim3> parse_block(const std::string& text) {
   Dim3 block;
@@ -85,8 +83,8 @@ class BlockSize final : public PlacedStep<Dim3> {
     KernelState result = kernel.state();
     // The old extents may stand in the code as numbers.
     const Dim3& before = result.plan.launches.front().block;
-    const source::Kernel opened = result.unit.opened_kernel();
-    source::Block named = with_named_block_extents(opened.body, before);
+    const Kernel opened = result.unit.opened_kernel();
+    Block named = with_named_block_extents(opened.body, before);
     if (named != opened.body) result.unit.kernel.body = std::move(named);
     result.plan.launches.front().block = block;
     if (result.unit.kernel.launch_bounds_threads) {

@@ -21,12 +21,6 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::as;
-using source::Block;
-using source::Declaration;
-using source::Stmt;
-using source::StmtPtr;
-
 // Statements of a kernel that is written twice, at most: beyond, instructions no longer stay in the
 // cache near the multiprocessor.
 constexpr int kMostStatements = 400;
@@ -53,15 +47,15 @@ class BranchHoist final : public PlacedStep<HoistPlace> {
     if (const Status& status = kernel.transparent(); !status) return status.error();
     auto form = kernel.single_exit();
     if (!form) return form.error();
-    const source::Kernel& code = (*form)->kernel;
+    const Kernel& code = (*form)->kernel;
     if (has_interior_version(code.body)) return refuse("the kernel asks for blocks inside already");
     int statements = 0;
-    source::walk(code.body, [&](const Stmt&) { ++statements; });
+    walk(code.body, [&](const Stmt&) { ++statements; });
     if (statements > kMostStatements) {
       return refuse("the kernel has " + std::to_string(statements) +
                     " statements, too many to be there twice");
     }
-    source::Kernel turned = code;
+    Kernel turned = code;
     turned.body = with_inside_first(code.body);
     HoistPlace place{std::make_shared<const KernelForm>(std::move(turned)), {}};
     auto interior = interior_of(place.form->kernel, place.form->analysis, (*launch)->block);
@@ -71,15 +65,15 @@ class BranchHoist final : public PlacedStep<HoistPlace> {
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const HoistPlace& place) const override {
-    const source::Kernel& form = place.form->kernel;
+    const Kernel& form = place.form->kernel;
     const Interior& interior = place.interior;
     KernelState result = kernel.state();
     result.unit.kernel = form;
     const auto [shared, code] = parts(form.body);
     Block inside = without_guards(code, interior);
     Block body = shared;
-    body.push_back(source::branch(source::conjunction(interior.conditions), std::move(inside),
-                                  seldom_run(Names(form).renamed(code))));
+    body.push_back(branch(conjunction(interior.conditions), std::move(inside),
+                          seldom_run(Names(form).renamed(code))));
     result.unit.kernel.body = std::move(body);
     return result;
   }
@@ -92,7 +86,7 @@ class BranchHoist final : public PlacedStep<HoistPlace> {
     for (const StmtPtr& stmt : body) {
       const auto* declaration = as<Declaration>(stmt);
       const bool is_shared =
-          declaration != nullptr && declaration->variable.storage != source::Storage::automatic;
+          declaration != nullptr && declaration->variable.storage != Storage::automatic;
       (is_shared ? shared : code).push_back(stmt);
     }
     return {std::move(shared), std::move(code)};

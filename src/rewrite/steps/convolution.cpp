@@ -9,8 +9,8 @@
 // first of them make most kernels slower, so that no search that looks one step ahead goes on
 // there. Legal where each of them is. One output channel a thread is refused where channels read
 // the same input and could share it: the members are there for who wants it.
-#include "rewrite/analysis/guarded_access.h"
-#include "rewrite/analysis/varying.h"
+#include "affine/guarded_access.h"
+#include "affine/varying.h"
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/parameter_reader.h"
 
@@ -92,7 +92,7 @@ class Convolution final : public MacroStep {
  private:
   // Whether blocks along z differ in the filter and not in the input, and may be merged.
   static bool channels_share_input(const KernelAnalysis& kernel) {
-    const source::Kernel& code = kernel.kernel();
+    const Kernel& code = kernel.kernel();
     const std::set<std::string> by_block = varying_names(code, "blockIdx.z");
     const std::set<std::string> by_thread = varying_names(code, "threadIdx.x");
     bool has_input = false;

@@ -30,8 +30,6 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::Kernel;
-
 struct RowPlace {
   int threads = 0;  // a row
   int rows = 0;     // a block

@@ -11,10 +11,10 @@
 // has it: column and row are quotient and remainder of exactly one index, columns beyond the last
 // are under a guard, and so is, in the kernel, every index beyond the old grid. A thread's values
 // stay below 2^31, those beyond the end included.
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/global_index.h"
+#include "affine/block_geometry.h"
+#include "affine/global_index.h"
+#include "affine/size_expression.h"
 #include "rewrite/analysis/grid_guard.h"
-#include "rewrite/analysis/size_expression.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/split_index.h"
 
@@ -26,9 +26,6 @@
 
 namespace regraph::rewrite {
 namespace {
-
-using source::Analysis;
-using source::Polynomial;
 
 struct SplitPlace {
   std::string from;

@@ -57,7 +57,7 @@ class DoubleBuffer final : public PlacedStep<Alternation> {
       return refuse("a thread would hold " + std::to_string(held) + " elements of the next tiles");
     }
     std::int64_t bytes = shared_bytes(kernel.kernel());
-    for (const source::Variable& tile : strips->tiles)
+    for (const Variable& tile : strips->tiles)
       bytes += bytes_of(tile);
     if (Status status = require_shared_bytes(bytes, kernel, "two copies of the tiles need");
         !status) {

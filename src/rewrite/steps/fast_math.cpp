@@ -20,18 +20,6 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Call;
-using source::Expr;
-using source::ExprPtr;
-using source::Stmt;
-using source::StmtPtr;
-
 bool is_single(const ExprPtr& expr) {
   return expr->type == ScalarType::f32;
 }
@@ -41,8 +29,8 @@ bool is_single_or_integer(const ExprPtr& expr) {
 }
 
 bool is_one(const ExprPtr& expr) {
-  const auto* floating = as<source::FloatingLiteral>(expr);
-  return source::is_number(expr, 1) ||
+  const auto* floating = as<FloatingLiteral>(expr);
+  return is_number(expr, 1) ||
          (floating != nullptr && std::strtod(floating->spelling.c_str(), nullptr) == 1.0);
 }
 
@@ -55,11 +43,11 @@ bool divides(const Expr& expr) {
 }
 
 ExprPtr quotient(const ExprPtr& numerator, const ExprPtr& denominator) {
-  return source::with_type(source::call("__fdividef", {numerator, denominator}), ScalarType::f32);
+  return with_type(source::call("__fdividef", {numerator, denominator}), ScalarType::f32);
 }
 
 // Which expressions get another form, and which.
-class Approximator final : public source::Mutator {
+class Approximator final : public Mutator {
  public:
   explicit Approximator(const std::string& functions)
       : exp_log_(functions == "exp_log" || functions == "all"),
@@ -69,10 +57,10 @@ class Approximator final : public source::Mutator {
 
   [[nodiscard]] bool changes(const Block& block) const {
     bool found = false;
-    source::walk(block, [&](const Stmt& stmt) {
+    walk(block, [&](const Stmt& stmt) {
       const auto* assignment = as<Assignment>(stmt);
       found = found || (assignment != nullptr && divides_in_place(*assignment));
-      source::walk_own_expressions(stmt, [&](const Expr& expr) {
+      walk_own_expressions(stmt, [&](const Expr& expr) {
         const auto* call = as<Call>(expr);
         found = found || is_root(expr) || (divide_ && divides(expr)) ||
                 (call != nullptr && !faster_name(call->function).empty());
@@ -93,8 +81,8 @@ class Approximator final : public source::Mutator {
   // 1 / sqrtf(x)
   bool is_root(const Expr& expr) const {
     if (!sqrt_ || !divides(expr)) return false;
-    const auto* root = as<Call>(source::to<Binary>(expr).right);
-    return root != nullptr && root->function == "sqrtf" && is_one(source::to<Binary>(expr).left);
+    const auto* root = as<Call>(to<Binary>(expr).right);
+    return root != nullptr && root->function == "sqrtf" && is_one(to<Binary>(expr).left);
   }
 
   // "" for functions that stay.
@@ -135,8 +123,7 @@ class Approximator final : public source::Mutator {
   ExprPtr mutate(const ExprPtr& expr, const Binary& division) override {
     if (is_root(*expr)) {
       const ExprPtr root = run(division.right);
-      return source::with_type(source::call("rsqrtf", source::to<Call>(root).arguments),
-                               ScalarType::f32);
+      return with_type(source::call("rsqrtf", to<Call>(root).arguments), ScalarType::f32);
     }
     if (!divide_ || !divides(*expr)) return Mutator::mutate(expr, division);
     const ExprPtr numerator = run(division.left);

@@ -9,21 +9,198 @@
 // that is the same for all and that nothing else touches: atomics without a result come in any
 // order (floating sums: with the problem's leave). Elements of a whole block's share are all there,
 // so vectors of what is read at the index are too; the others go one by one.
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/global_index.h"
-#include "rewrite/analysis/size_expression.h"
+#include "affine/block_geometry.h"
+#include "affine/global_index.h"
+#include "affine/size_expression.h"
 #include "rewrite/analysis/vector_type.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/element_sum.h"
-#include "rewrite/transform/element_sum_code.h"
 #include "rewrite/transform/lonely_sums.h"
+#include "rewrite/transform/names.h"
+#include "rewrite/transform/unused_integers.h"
+#include "rewrite/transform/warp_shuffle.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
 
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
 namespace {
+
+// A sum over all elements, put together by the threads of a block before it is added. Used by
+// grid_reduction.
+
+struct SumShape {
+  int threads = 0;  // of a block, a power of two, at least a warp
+  int width = 0;    // elements next to each other that a thread takes, as vectors
+  int rounds = 0;   // how often it does so
+  [[nodiscard]] int elements_per_block() const { return threads * width * rounds; }
+};
+
+constexpr const char* kThread = "threadIdx.x";
+
+class SumCode {
+ public:
+  SumCode(const KernelForm& form, const ElementSum& sum, const SumShape& shape)
+      : form_(form), sum_(sum), shape_(shape), names_(form.kernel) {
+    total_.variable = names_.fresh("sum");
+    total_.type = sum.type;
+    total_.scalar = sum.scalar;
+    first_ = names_.fresh("first");
+    element_ = names_.fresh("i");
+  }
+
+  Block run() {
+    const ExprPtr count = to_expression(sum_.count);
+    const ExprPtr per_block = integer(shape_.elements_per_block());
+    Block result = {
+        declare(local_variable(total_.variable, total_.type, total_.scalar),
+                zero_of(total_.scalar)),
+        declare_integer(first_, multiply(cast("int", source::builtin("blockIdx.x")), per_block))};
+    const ExprPtr whole =
+        binary(BinaryOperator::less_equal, source::add(first(), per_block), count);
+    Block full = {full_rounds()};
+    Block rest = {counted_loop(element_,
+                               source::add(first(), cast("int", source::builtin(kThread))), count,
+                               shape_.threads, element({}))};
+    result.push_back(branch(whole, std::move(full), names_.renamed(rest)));
+    add_up(result);
+    return result;
+  }
+
+ private:
+  ExprPtr first() const { return variable(first_); }
+  ExprPtr total() const { return variable(total_.variable, total_.scalar); }
+
+  // An atomic converts what it adds before it does.
+  ExprPtr added() const {
+    if (sum_.value->type == sum_.scalar) return sum_.value;
+    return with_type(cast(sum_.type, sum_.value), sum_.scalar);
+  }
+
+  // What a thread does for element `element_`; streams are read from these registers.
+  Block element(const std::map<std::string, ExprPtr>& registers) const {
+    const ExprPtr index = variable(element_);
+    Block body = rewrite_statements(sum_.element, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      if (stmt.get() != sum_.atomic) return std::nullopt;
+      return Block{assign(total(), AssignmentOperator::add, added())};
+    });
+    body = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      if (const auto* access = as<Subscript>(expr)) {
+        const auto* base = as<VariableReference>(access->base);
+        const auto held = base != nullptr ? registers.find(base->name) : registers.end();
+        if (held != registers.end() &&
+            form_.analysis.polynomial(access->index) == global_index("x"))
+          return held->second;
+        return std::nullopt;
+      }
+      if (const auto* builtin = as<Builtin>(expr)) {
+        // The kernel knows both together only.
+        if (builtin->name == "blockIdx.x") return integer(0);
+        if (builtin->name == kThread) return in_type_of(*expr, index);
+        return std::nullopt;
+      }
+      if (!is<Binary>(expr) || form_.analysis.polynomial(expr) != global_index("x"))
+        return std::nullopt;
+      return in_type_of(*expr, index);
+    });
+    return without_unused_integers(std::move(body));
+  }
+
+  // for (round...) { vectors; for (place...) element }, unrolled.
+  StmtPtr full_rounds() {
+    const std::string round = names_.fresh("round");
+    const std::string start = names_.fresh("start");
+    const std::string place = names_.fresh("place");
+    const ExprPtr step = integer(shape_.threads * shape_.width);
+    Block body = {declare_integer(
+        start,
+        source::add(source::add(first(), multiply(variable(round), step)),
+                    multiply(cast("int", source::builtin(kThread)), integer(shape_.width))))};
+    std::map<std::string, ExprPtr> registers;
+    if (shape_.width > 1) {
+      for (const auto& [array, scalar] : sum_.streams) {
+        const std::string values = names_.fresh(array + "_values");
+        load(array, scalar, values, start, body);
+        registers[array] = source::element(variable(values, scalar), {variable(place)});
+      }
+    }
+    Block one = {declare_integer(element_, source::add(variable(start), variable(place)))};
+    const Block code = element(registers);
+    one.insert(one.end(), code.begin(), code.end());
+    one = without_unused_integers(std::move(one));
+    body.push_back(
+        counted_loop(place, integer(0), integer(shape_.width), 1, std::move(one), kUnrollFully));
+    return counted_loop(round, integer(0), integer(shape_.rounds), 1, std::move(body),
+                        kUnrollFully);
+  }
+
+  void load(const std::string& array, ScalarType scalar, const std::string& values,
+            const std::string& start, Block& out) {
+    const std::string type = vector_type(scalar, shape_.width);
+    const std::string vector = names_.fresh(array + "_vector");
+    out.push_back(declare(
+        local_variable(values, std::string(cuda_name(scalar)), scalar, {shape_.width}), nullptr));
+    const ExprPtr address =
+        source::address(source::element(variable(array, scalar), {variable(start)}));
+    out.push_back(declare(local_variable(vector, type, std::nullopt),
+                          source::element(cast("const " + type + "*", address), {integer(0)})));
+    for (int number = 0; number < shape_.width; ++number) {
+      out.push_back(
+          assign(source::element(variable(values, scalar), {integer(number)}),
+                 source::member(variable(vector, std::nullopt), component_name(number), scalar)));
+    }
+  }
+
+  // The block's sum goes to where all sums go.
+  void add_up(Block& out) {
+    const std::string offset = names_.fresh("offset");
+    out.push_back(all_reduce(total_, kWarpLanes, offset, names_.fresh("other")));
+    const int warps = shape_.threads / kWarpLanes;
+    const ExprPtr thread = cast("int", source::builtin(kThread));
+    if (warps > 1) {
+      Variable slots = local_variable(names_.fresh(total_.variable + "_of_warp"), total_.type,
+                                      total_.scalar, {warps});
+      slots.storage = Storage::shared;
+      const ExprPtr array = variable(slots.name, total_.scalar);
+      out.insert(out.begin(), declare(slots, nullptr));
+      const ExprPtr warp = divide(thread, integer(kWarpLanes));
+      const ExprPtr lane = remainder(thread, integer(kWarpLanes));
+      out.push_back(
+          branch(equals(lane, integer(0)), {assign(source::element(array, {warp}), total())}));
+      out.push_back(barrier());
+      out.push_back(assign(total(), source::element(array, {remainder(thread, integer(warps))})));
+      out.push_back(all_reduce(total_, warps, names_.fresh("offset"), names_.fresh("other")));
+    }
+    out.push_back(
+        branch(equals(thread, integer(0)), {evaluate(call("atomicAdd", {sum_.target, total()}))}));
+  }
+
+  const KernelForm& form_;
+  const ElementSum& sum_;
+  const SumShape& shape_;
+  Names names_;
+  Reduction total_;
+  std::string first_;
+  std::string element_;
+};
+
+// The kernel's body:
+//
+//   sum = 0; first = blockIdx.x * elements_per_block;
+//   if (first + elements_per_block <= n) for each round: a vector of each stream, width elements
+//   else for (i = first + threadIdx.x; i < n; i += threads) an element
+//   sum of the block by shuffles; if (threadIdx.x == 0) atomicAdd(total, sum);
+Block element_sum_code(const KernelForm& form, const ElementSum& sum, const SumShape& shape) {
+  return SumCode(form, sum, shape).run();
+}
 
 struct SumPlace {
   ElementSum sum;
@@ -93,7 +270,7 @@ class SumOfElements {
   }
 
   static Status require_independent_threads(const KernelAnalysis& kernel, const Launch& launch) {
-    const source::Analysis& analysis = kernel.analysis();
+    const Analysis& analysis = kernel.analysis();
     if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
       return refuse("the threads of a block work together already");
     if (!kernel.problem().assume.noalias)
@@ -132,7 +309,7 @@ class SumOfElements {
     const auto count = size_of(place.sum.count, kernel.problem());
     if (!count) return refuse("the number of elements is not made of the problem's sizes");
     const std::int64_t per_block = place.shape.elements_per_block();
-    if (!fits_32_bits(place.sum.count + source::Polynomial(2 * per_block), kernel.problem()))
+    if (!fits_32_bits(place.sum.count + Polynomial(2 * per_block), kernel.problem()))
       return refuse("the elements' numbers would not fit 32 bits");
     place.launch.block = {static_cast<std::uint32_t>(place.shape.threads), 1, 1};
     auto blocks = IntegerExpression::parse(

@@ -7,8 +7,8 @@
 // Legal because blocks are independent: nothing may ask for the grid's extent, the original number
 // of blocks must be expressible, and nobody may leave the kernel for good in the middle. A barrier
 // separates the rounds where shared memory is used.
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/size_expression.h"
+#include "affine/block_geometry.h"
+#include "affine/size_expression.h"
 #include "rewrite/forms/normal_form.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
@@ -20,10 +20,6 @@
 
 namespace regraph::rewrite {
 namespace {
-
-using source::Block;
-using source::ExprPtr;
-using source::StmtPtr;
 
 struct GridPlace {
   int rounds = 0;
@@ -90,29 +86,26 @@ class GridStride final : public PlacedStep<GridPlace> {
   }
 
   static Block looped(const KernelAnalysis& kernel, const ExprPtr& blocks) {
-    const std::string block = source::fresh_name(kernel.kernel(), "block");
+    const std::string block = fresh_name(kernel.kernel(), "block");
     Block result;
     Block round;
     for (const StmtPtr& stmt : *kernel.body_without_returns()) {
       // Shared arrays outlive a round in any case.
-      const auto* declaration = source::as<source::Declaration>(stmt);
+      const auto* declaration = as<Declaration>(stmt);
       const bool is_shared =
-          declaration != nullptr && declaration->variable.storage != source::Storage::automatic;
+          declaration != nullptr && declaration->variable.storage != Storage::automatic;
       (is_shared ? result : round).push_back(stmt);
     }
-    round = source::rewrite_expressions(round, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      if (!source::is_builtin(*expr, "blockIdx.x")) return std::nullopt;
-      return source::variable(block, ScalarType::u32);
+    round = rewrite_expressions(round, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      if (!is_builtin(*expr, "blockIdx.x")) return std::nullopt;
+      return variable(block, ScalarType::u32);
     });
-    if (kernel.analysis().has_shared()) round.push_back(source::barrier());
-    const ExprPtr number = source::variable(block, ScalarType::u32);
-    result.push_back(
-        source::loop(source::declare(source::local_variable(block, "unsigned int", ScalarType::u32),
-                                     source::builtin("blockIdx.x")),
-                     source::less(number, blocks),
-                     source::assign(source::variable(block), source::AssignmentOperator::add,
-                                    source::builtin("gridDim.x")),
-                     std::move(round)));
+    if (kernel.analysis().has_shared()) round.push_back(barrier());
+    const ExprPtr number = variable(block, ScalarType::u32);
+    result.push_back(loop(
+        declare(local_variable(block, "unsigned int", ScalarType::u32), builtin("blockIdx.x")),
+        less(number, blocks),
+        assign(variable(block), AssignmentOperator::add, builtin("gridDim.x")), std::move(round)));
     return result;
   }
 };

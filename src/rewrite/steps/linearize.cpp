@@ -10,10 +10,10 @@
 //
 // Legal when a thread is known along each axis by its global index alone, threads beyond the last
 // element do nothing, and all indices fit 32 bits.
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/global_index.h"
-#include "rewrite/analysis/size_expression.h"
-#include "rewrite/forms/inequalities.h"
+#include "affine/block_geometry.h"
+#include "affine/constraints.h"
+#include "affine/global_index.h"
+#include "affine/size_expression.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/unused_integers.h"
@@ -30,14 +30,6 @@
 
 namespace regraph::rewrite {
 namespace {
-
-using source::Analysis;
-using source::as;
-using source::Block;
-using source::Builtin;
-using source::ExprPtr;
-using source::Polynomial;
-using source::StmtPtr;
 
 // An axis of the grid that there was.
 struct GridAxis {
@@ -148,10 +140,10 @@ class Linearize final : public PlacedStep<FlatPlace> {
     while (at < body.size() && is_index(*body[at]))
       ++at;
     place.guarded = at;
-    const auto* branch = at + 1 == body.size() ? as<source::Branch>(*body[at]) : nullptr;
+    const auto* branch = at + 1 == body.size() ? as<Branch>(*body[at]) : nullptr;
     std::vector<bool> is_stopped(place.axes.size());
     if (branch != nullptr && branch->otherwise.empty()) {
-      for (const ExprPtr& term : source::conjuncts(branch->condition)) {
+      for (const ExprPtr& term : conjuncts(branch->condition)) {
         const auto slack = slack_of(term, form.analysis);
         bool is_end = false;
         for (std::size_t i = 0; slack && i < place.axes.size(); ++i) {
@@ -172,8 +164,8 @@ class Linearize final : public PlacedStep<FlatPlace> {
     return {};
   }
 
-  static bool is_index(const source::Stmt& stmt) {
-    const auto* declaration = as<source::Declaration>(stmt);
+  static bool is_index(const Stmt& stmt) {
+    const auto* declaration = as<Declaration>(stmt);
     return declaration != nullptr && declaration->value && declaration->variable.scalar &&
            !declaration->variable.is_pointer && is_of_integers(declaration->value);
   }
@@ -199,52 +191,50 @@ class Linearize final : public PlacedStep<FlatPlace> {
   static Block flat_body(const KernelForm& form, const FlatPlace& place) {
     Names names(form.kernel);
     const std::string flat = names.fresh("index");
-    const ExprPtr index = source::variable(flat);
-    source::Kernel result = form.kernel;
-    result.body = {source::declare_integer(
-        flat, source::cast("int", source::add(source::multiply(source::builtin("blockIdx.x"),
-                                                               source::builtin("blockDim.x")),
-                                              source::builtin("threadIdx.x"))))};
+    const ExprPtr index = variable(flat);
+    Kernel result = form.kernel;
+    result.body = {declare_integer(
+        flat, cast("int", add(source::multiply(builtin("blockIdx.x"), builtin("blockDim.x")),
+                              builtin("threadIdx.x"))))};
     // Where each axis is found in it.
     std::vector<ExprPtr> parts;
     Polynomial below(1);
     for (std::size_t i = 0; i < place.axes.size(); ++i) {
       const GridAxis& axis = place.axes[i];
-      ExprPtr part = i == 0 ? index : source::divide(index, source::to_expression(below));
+      ExprPtr part = i == 0 ? index : divide(index, to_expression(below));
       const bool is_last = i + 1 == place.axes.size();
-      if (!is_last) part = source::remainder(part, source::to_expression(axis.in_kernel));
+      if (!is_last) part = remainder(part, to_expression(axis.in_kernel));
       below = below * axis.in_kernel;
       const std::string name = names.fresh(i == 0 ? "column" : is_last && i == 2 ? "plane" : "row");
-      result.body.push_back(source::declare_integer(name, part));
-      parts.push_back(source::variable(name));
+      result.body.push_back(declare_integer(name, part));
+      parts.push_back(variable(name));
     }
-    const Block body = source::rewrite_expressions(
-        form.kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          const bool is_builtin = source::is<Builtin>(expr);
-          const bool is_number = is_builtin || source::is<source::Binary>(expr);
+    const Block body =
+        rewrite_expressions(form.kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          const bool is_builtin = is<Builtin>(expr);
+          const bool is_number = is_builtin || is<Binary>(expr);
           const auto polynomial = is_number ? form.analysis.polynomial(expr) : std::nullopt;
           for (std::size_t i = 0; i < place.axes.size(); ++i) {
             const GridAxis& axis = place.axes[i];
             if (polynomial && *polynomial == axis.index) return in_type_of(*expr, parts[i]);
             if (!is_builtin) continue;
             // The kernel knows both together only.
-            const std::string& name = source::to<Builtin>(*expr).name;
-            if (name == "blockIdx." + axis.letter) return source::integer(0);
+            const std::string& name = to<Builtin>(*expr).name;
+            if (name == "blockIdx." + axis.letter) return integer(0);
             if (name == "threadIdx." + axis.letter) return in_type_of(*expr, parts[i]);
           }
           return std::nullopt;
         });
-    std::vector<ExprPtr> conditions = {source::less(index, source::to_expression(below))};
-    const auto* branch =
-        place.guarded < body.size() ? as<source::Branch>(*body[place.guarded]) : nullptr;
+    std::vector<ExprPtr> conditions = {less(index, to_expression(below))};
+    const auto* branch = place.guarded < body.size() ? as<Branch>(*body[place.guarded]) : nullptr;
     const bool is_guard =
         branch != nullptr && place.guarded + 1 == body.size() && branch->otherwise.empty();
     Block work(body.begin() + static_cast<std::ptrdiff_t>(place.guarded), body.end());
     if (is_guard) {
       work = branch->body;
-      const auto& before = source::to<source::Branch>(*form.kernel.body[place.guarded]);
-      const std::vector<ExprPtr> terms = source::conjuncts(before.condition);
-      const std::vector<ExprPtr> rewritten = source::conjuncts(branch->condition);
+      const auto& before = to<Branch>(*form.kernel.body[place.guarded]);
+      const std::vector<ExprPtr> terms = conjuncts(before.condition);
+      const std::vector<ExprPtr> rewritten = conjuncts(branch->condition);
       for (std::size_t i = 0; i < terms.size(); ++i) {
         if (std::find(place.rest.begin(), place.rest.end(), terms[i]) != place.rest.end())
           conditions.push_back(rewritten[i]);
@@ -252,7 +242,7 @@ class Linearize final : public PlacedStep<FlatPlace> {
     }
     for (std::size_t at = 0; at < place.guarded; ++at)
       result.body.push_back(body[at]);
-    result.body.push_back(source::branch(source::conjunction(conditions), std::move(work)));
+    result.body.push_back(source::branch(conjunction(conditions), std::move(work)));
     return without_unused_integers(std::move(result.body));
   }
 };

@@ -2,7 +2,7 @@
 // or all. Complete unrolling takes the enclosing loops of constant length along while that is not
 // too much code. A request to the compiler, which keeps the semantics; refused where there is
 // nothing to unroll.
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "source/walk.h"
@@ -13,11 +13,6 @@
 
 namespace regraph::rewrite {
 namespace {
-
-using source::Block;
-using source::ForLoop;
-using source::Stmt;
-using source::StmtPtr;
 
 // Longest loop unrolled completely: beyond it code size hurts more than branches do.
 constexpr std::int64_t kLongestFullUnroll = 64;
@@ -30,32 +25,32 @@ std::int64_t copies_below(const Block& block) {
   std::int64_t most = 1;
   for (const StmtPtr& stmt : block) {
     std::int64_t copies = std::max(copies_below(body_of(*stmt)), copies_below(otherwise_of(*stmt)));
-    const auto* loop = source::as<ForLoop>(stmt);
-    const auto counted = source::counted_loop_of(*stmt);
+    const auto* loop = as<ForLoop>(stmt);
+    const auto counted = counted_loop_of(*stmt);
     const auto trips = counted ? counted->trip_count() : std::nullopt;
-    if (trips && loop->unroll == source::kUnrollFully) copies *= std::max<std::int64_t>(1, *trips);
+    if (trips && loop->unroll == kUnrollFully) copies *= std::max<std::int64_t>(1, *trips);
     most = std::max(most, copies);
   }
   return most;
 }
 
 bool suits(const ForLoop& loop, int factor) {
-  if (loop.unroll != source::kNoUnrollPragma) return false;
-  const auto counted = source::counted_loop_of(loop);
+  if (loop.unroll != kNoUnrollPragma) return false;
+  const auto counted = counted_loop_of(loop);
   if (!counted) return false;
   const auto trips = counted->trip_count();
-  if (factor == source::kUnrollFully) return trips && *trips > 1 && *trips <= kLongestFullUnroll;
+  if (factor == kUnrollFully) return trips && *trips > 1 && *trips <= kLongestFullUnroll;
   return !trips || *trips > factor;
 }
 
 bool fits(const ForLoop& loop, const Block& body) {
-  const auto counted = source::counted_loop_of(loop);
+  const auto counted = counted_loop_of(loop);
   const auto trips = counted ? counted->trip_count() : std::nullopt;
   return trips && *trips * copies_below(body) <= kMostCopies;
 }
 
 struct UnrollPlace {
-  int factor = source::kUnrollFully;
+  int factor = kUnrollFully;
   std::set<const Stmt*> loops;
 };
 
@@ -90,10 +85,10 @@ class LoopUnroll final : public PlacedStep<UnrollPlace> {
     }
     std::vector<const Stmt*> loops;
     for (const StmtPtr& loop : innermost_loops(kernel.kernel().body)) {
-      if (suits(source::to<ForLoop>(loop), place.factor)) loops.push_back(loop.get());
+      if (suits(to<ForLoop>(loop), place.factor)) loops.push_back(loop.get());
     }
     if (loops.empty()) {
-      return refuse(place.factor == source::kUnrollFully
+      return refuse(place.factor == kUnrollFully
                         ? "no innermost loop with a short constant trip count is without a pragma"
                         : "no innermost counted loop longer than " + *factor +
                               " iterations is without a pragma");
@@ -130,10 +125,10 @@ class LoopUnroll final : public PlacedStep<UnrollPlace> {
     for (const StmtPtr& stmt : block) {
       Unrolled body = unrolled(body_of(*stmt), place);
       Unrolled otherwise = unrolled(otherwise_of(*stmt), place);
-      const auto* loop = source::as<ForLoop>(stmt);
-      const bool encloses = loop != nullptr && body.changed &&
-                            place.factor == source::kUnrollFully && suits(*loop, place.factor) &&
-                            !holds_loop(body.block) && fits(*loop, body.block);
+      const auto* loop = as<ForLoop>(stmt);
+      const bool encloses = loop != nullptr && body.changed && place.factor == kUnrollFully &&
+                            suits(*loop, place.factor) && !holds_loop(body.block) &&
+                            fits(*loop, body.block);
       const bool is_unrolled = place.loops.contains(stmt.get()) || encloses;
       result.changed = result.changed || body.changed || otherwise.changed || is_unrolled;
       if (is_unrolled) {
@@ -143,7 +138,7 @@ class LoopUnroll final : public PlacedStep<UnrollPlace> {
         result.block.push_back(std::move(copy));
       } else {
         result.block.push_back(
-            source::with_blocks(stmt, std::move(body.block), std::move(otherwise.block)));
+            with_blocks(stmt, std::move(body.block), std::move(otherwise.block)));
       }
     }
     return result;

@@ -1,6 +1,7 @@
 // Several steps as one: what pays only together is offered together.
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "rewrite/steps/step_rewriter.h"
 
 #include <memory>

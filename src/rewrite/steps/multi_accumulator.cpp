@@ -10,7 +10,7 @@
 //
 // Legal for innermost counted loops whose iterations depend on each other through accumulators only
 // (the order of everything else is kept). Floating sums need the problem's leave.
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/refusal_place.h"
@@ -26,16 +26,9 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::Analysis;
-using source::Block;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Kernel;
-using source::StmtPtr;
-
 struct ReducingLoop {
   std::shared_ptr<const ForLoop> loop;
-  source::CountedLoop counted;
+  CountedLoop counted;
   std::vector<Reduction> reductions;
 };
 
@@ -45,16 +38,15 @@ class Splitter {
       : kernel_(kernel), loop_(loop), names_(kernel), count_(accumulators) {}
 
   Block run() {
-    return source::rewrite_statements(kernel_.body,
-                                      [&](const StmtPtr& stmt) -> std::optional<Block> {
-                                        if (stmt != loop_.loop) return std::nullopt;
-                                        return replacement();
-                                      });
+    return rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      if (stmt != loop_.loop) return std::nullopt;
+      return replacement();
+    });
   }
 
  private:
   Block replacement() {
-    const source::CountedLoop& counted = loop_.counted;
+    const CountedLoop& counted = loop_.counted;
     const std::string part = names_.fresh("part");
     std::vector<std::string> arrays;
     Block result;
@@ -62,14 +54,13 @@ class Splitter {
     Block merges;
     for (const Reduction& reduction : loop_.reductions) {
       arrays.push_back(names_.fresh(reduction.variable + "_part"));
-      result.push_back(source::declare(
-          source::local_variable(arrays.back(), reduction.type, reduction.scalar, {count_}),
-          nullptr));
-      const ExprPtr own = source::variable(reduction.variable, reduction.scalar);
-      const ExprPtr element = source::element(source::variable(arrays.back(), reduction.scalar),
-                                              {source::variable(part)});
+      result.push_back(declare(
+          local_variable(arrays.back(), reduction.type, reduction.scalar, {count_}), nullptr));
+      const ExprPtr own = variable(reduction.variable, reduction.scalar);
+      const ExprPtr element =
+          source::element(variable(arrays.back(), reduction.scalar), {variable(part)});
       const ExprPtr neutral = reduction.neutral();
-      clears.push_back(source::assign(element, neutral ? neutral : own));
+      clears.push_back(assign(element, neutral ? neutral : own));
       merges.push_back(reduction.combine(own, element));
     }
     result.push_back(over_parts(part, std::move(clears)));
@@ -86,48 +77,43 @@ class Splitter {
 
   // Where whole groups end.
   ExprPtr declare_end(Block& out) {
-    const source::CountedLoop& counted = loop_.counted;
+    const CountedLoop& counted = loop_.counted;
     const std::string name = names_.fresh(counted.name + "_end");
-    ExprPtr length = source::subtract(counted.limit, counted.first);
+    ExprPtr length = subtract(counted.limit, counted.first);
     // An empty loop must stay empty.
-    if (!counted.trip_count()) length = source::call("max", {length, source::integer(0)});
-    const ExprPtr whole = source::multiply(source::divide(length, source::integer(group())),
-                                           source::integer(group()));
-    out.push_back(source::declare_integer(name, source::add(counted.first, whole)));
-    return source::variable(name);
+    if (!counted.trip_count()) length = call("max", {length, integer(0)});
+    const ExprPtr whole = multiply(divide(length, integer(group())), integer(group()));
+    out.push_back(declare_integer(name, add(counted.first, whole)));
+    return variable(name);
   }
 
   StmtPtr over_parts(const std::string& part, Block body) const {
-    return source::counted_loop(part, source::integer(0), source::integer(count_), 1,
-                                std::move(body), source::kUnrollFully);
+    return counted_loop(part, integer(0), integer(count_), 1, std::move(body), kUnrollFully);
   }
 
   StmtPtr main_loop(const std::string& part, const std::vector<std::string>& arrays,
                     const ExprPtr& end) {
-    const source::CountedLoop& counted = loop_.counted;
+    const CountedLoop& counted = loop_.counted;
     const ExprPtr iteration =
-        source::add(source::variable(counted.name),
-                    source::multiply(source::variable(part), source::integer(counted.stride)));
-    Block body = source::rewrite_expressions(
-        loop_.loop->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          if (source::is_named(expr, counted.name)) return iteration;
+        add(variable(counted.name), multiply(variable(part), integer(counted.stride)));
+    Block body =
+        rewrite_expressions(loop_.loop->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          if (is_named(expr, counted.name)) return iteration;
           for (std::size_t i = 0; i < arrays.size(); ++i) {
-            if (!source::is_named(expr, loop_.reductions[i].variable)) continue;
-            return source::element(source::variable(arrays[i], expr->type),
-                                   {source::variable(part)});
+            if (!is_named(expr, loop_.reductions[i].variable)) continue;
+            return source::element(variable(arrays[i], expr->type), {variable(part)});
           }
           return std::nullopt;
         });
-    const int unroll =
-        loop_.loop->unroll == source::kUnrollFully ? source::kUnrollFully : source::kNoUnrollPragma;
-    const StmtPtr loop = source::counted_loop(counted.name, counted.first, end, group(),
-                                              {over_parts(part, std::move(body))}, unroll);
+    const int unroll = loop_.loop->unroll == kUnrollFully ? kUnrollFully : kNoUnrollPragma;
+    const StmtPtr loop = counted_loop(counted.name, counted.first, end, group(),
+                                      {over_parts(part, std::move(body))}, unroll);
     return names_.renamed(Block{loop}).front();
   }
 
   StmtPtr remainder_loop(const ExprPtr& first) {
     auto loop = std::make_shared<ForLoop>(*loop_.loop);
-    loop->init = source::declare(loop_.loop->declaration()->variable, first);
+    loop->init = declare(loop_.loop->declaration()->variable, first);
     loop->unroll = kNeverUnroll;
     return names_.renamed(Block{loop}).front();
   }
@@ -177,11 +163,11 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
     const std::vector<StmtPtr> written_out = written_out_loops(kernel.kernel().body);
     loops.insert(loops.end(), written_out.begin(), written_out.end());
     for (const StmtPtr& loop : loops) {
-      const auto* counting = source::as<ForLoop>(loop);
+      const auto* counting = as<ForLoop>(loop);
       auto reducing = reducing_loop(std::static_pointer_cast<const ForLoop>(loop),
                                     kernel.analysis(), *accumulators);
       if (!reducing) {
-        if (!has_innermost || counting->unroll != source::kUnrollFully) reason = reducing.error();
+        if (!has_innermost || counting->unroll != kUnrollFully) reason = reducing.error();
         continue;
       }
       if (++position != *wanted) continue;
@@ -206,7 +192,7 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
   static Result<ReducingLoop> reducing_loop(const std::shared_ptr<const ForLoop>& loop,
                                             const Analysis& analysis, int accumulators) {
     const std::string where = loop_named(*loop);
-    const auto counted = source::counted_loop_of(*loop);
+    const auto counted = counted_loop_of(*loop);
     if (!counted) return refuse(where + "not a loop that counts up to a limit");
     if (loop->unroll == kNeverUnroll) return refuse(where + "it is asked not to be unrolled");
     auto effects = effects_of(*loop, analysis);
@@ -226,7 +212,7 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
       return refuse(where + "it has only " + std::to_string(*trips) + " iterations");
     }
     // Iterations that are left over would be a loop, and arrays in registers could not stay there.
-    if (loop->unroll == source::kUnrollFully && (!trips || *trips % accumulators != 0)) {
+    if (loop->unroll == kUnrollFully && (!trips || *trips % accumulators != 0)) {
       return refuse(where + "it is written out, and " + std::to_string(accumulators) +
                     " does not divide its iterations");
     }

@@ -14,11 +14,11 @@
 // outside of the loop but values that every thread can work out anew, so one thread's iterations
 // become several threads', which may be ordered in any way against each other; against other
 // threads they were unordered before. For axis=x a thread must be known by its global index alone.
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/global_index.h"
+#include "affine/block_geometry.h"
+#include "affine/global_index.h"
+#include "affine/size_expression.h"
 #include "rewrite/analysis/grid_guard.h"
 #include "rewrite/analysis/parallel_loops.h"
-#include "rewrite/analysis/size_expression.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/loop_to_threads.h"
 #include "source/build.h"
@@ -30,10 +30,6 @@
 
 namespace regraph::rewrite {
 namespace {
-
-using source::Analysis;
-using source::ExprPtr;
-using source::Polynomial;
 
 struct ThreadsPlace {
   ParallelLoop loop;
@@ -267,7 +263,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     if (const auto items = dividend_of(grid, chunk)) {
       Launch fewer = place.launch;
       fewer.grid[0] = IntegerExpression::ceil_divide(*items, threads);
-      source::Kernel kernel = form.kernel;
+      Kernel kernel = form.kernel;
       kernel.body = loop_in_index(form, place.loop, problem);
       if (grid_is_guarded(kernel, Analysis(kernel), fewer, 0)) return fewer.grid[0];
     }
@@ -284,13 +280,12 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     const auto polynomial = in_kernel ? form.analysis.polynomial(in_kernel) : std::nullopt;
     if (!polynomial) return std::nullopt;
     bool is_guarded = false;
-    source::walk(form.kernel.body, [&](const source::Stmt& stmt) {
+    walk(form.kernel.body, [&](const Stmt& stmt) {
       bool holds_loop = false;
-      source::walk(body_of(stmt), [&](const source::Stmt& inner) {
-        holds_loop = holds_loop || &inner == place.loop.loop;
-      });
-      if (!holds_loop || !source::is<source::Branch>(stmt)) return;
-      for (const ExprPtr& guard : source::conjuncts(value_of(stmt)))
+      walk(body_of(stmt),
+           [&](const Stmt& inner) { holds_loop = holds_loop || &inner == place.loop.loop; });
+      if (!holds_loop || !is<Branch>(stmt)) return;
+      for (const ExprPtr& guard : conjuncts(value_of(stmt)))
         is_guarded = is_guarded || limit_of_index(guard, form) == polynomial;
     });
     return is_guarded ? std::optional(*items) : std::nullopt;

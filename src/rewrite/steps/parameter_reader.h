@@ -1,6 +1,7 @@
 // Reads several parameters of a step, of which the first that cannot be read is told.
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "rewrite/steps/step_rewriter.h"
 
 #include <string>

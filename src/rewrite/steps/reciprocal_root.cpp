@@ -28,18 +28,6 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Call;
-using source::Declaration;
-using source::ExprPtr;
-using source::StmtPtr;
-using source::VariableReference;
-
 // What a square root in single precision is of; null for other values.
 ExprPtr rooted(const ExprPtr& value) {
   const auto* call = as<Call>(value);
@@ -51,18 +39,18 @@ ExprPtr rooted(const ExprPtr& value) {
 }
 
 ExprPtr reciprocal_root_of(const ExprPtr& value) {
-  return source::with_type(source::call("rsqrtf", {value}), ScalarType::f32);
+  return with_type(source::call("rsqrtf", {value}), ScalarType::f32);
 }
 
 bool is_literal_one(const ExprPtr& value) {
-  const auto* floating = as<source::FloatingLiteral>(value);
-  return source::is_number(value, 1) ||
+  const auto* floating = as<FloatingLiteral>(value);
+  return is_number(value, 1) ||
          (floating != nullptr && std::strtod(floating->spelling.c_str(), nullptr) == 1.0);
 }
 
-class RootInverter final : public source::Mutator {
+class RootInverter final : public Mutator {
  public:
-  RootInverter(const source::Kernel& kernel, const source::Analysis& analysis)
+  RootInverter(const Kernel& kernel, const Analysis& analysis)
       : analysis_(analysis), names_(kernel) {}
 
   bool changed = false;
@@ -108,7 +96,7 @@ class RootInverter final : public source::Mutator {
     return value->type == ScalarType::f32 || (value->type && !is_floating(*value->type));
   }
 
-  static ExprPtr single(const ExprPtr& value) { return source::with_type(value, ScalarType::f32); }
+  static ExprPtr single(const ExprPtr& value) { return with_type(value, ScalarType::f32); }
 
   // The factors of the divisor's inverse; nothing where one has none.
   std::optional<std::vector<ExprPtr>> inverse_of(const ExprPtr& divisor) {
@@ -124,7 +112,7 @@ class RootInverter final : public source::Mutator {
       // s = d * d
       const Factor* root = nullptr;
       for (const Factor& other : factors)
-        if (other.root_of && source::equal(other.root_of, factor.value)) root = &other;
+        if (other.root_of && equal(other.root_of, factor.value)) root = &other;
       if (root == nullptr) return std::nullopt;
       result.insert(result.end(), 2, inverse(*root));
     }
@@ -145,7 +133,7 @@ class RootInverter final : public source::Mutator {
   }
 
   void collect(const ExprPtr& value, std::vector<Factor>& out) const {
-    if (const auto* product = source::as_binary(value, BinaryOperator::multiply);
+    if (const auto* product = as_binary(value, BinaryOperator::multiply);
         product != nullptr && is_single_product(*product)) {
       collect(product->left, out);
       collect(product->right, out);
@@ -176,7 +164,7 @@ class RootInverter final : public source::Mutator {
   bool is_product_of_names(const ExprPtr& value) const {
     if (const auto* variable = as<VariableReference>(value))
       return analysis_.is_single_definition(variable->name);
-    const auto* product = source::as_binary(value, BinaryOperator::multiply);
+    const auto* product = as_binary(value, BinaryOperator::multiply);
     return product != nullptr && is_product_of_names(product->left) &&
            is_product_of_names(product->right);
   }
@@ -184,15 +172,15 @@ class RootInverter final : public source::Mutator {
   // Declares the reciprocals behind their roots, and takes away the roots that nobody needs now.
   Block with_reciprocals(const Block& body) const {
     const Block declared =
-        source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+        rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           const auto* root = as<Declaration>(stmt);
           const auto reciprocal =
               root != nullptr ? reciprocals_.find(root->variable.name) : reciprocals_.end();
           if (reciprocal == reciprocals_.end()) return std::nullopt;
-          source::Variable variable = root->variable;
+          Variable variable = root->variable;
           variable.name = reciprocal->second;
           variable.is_const = true;
-          return Block{stmt, source::declare(variable, reciprocal_root_of(rooted(root->value)))};
+          return Block{stmt, declare(variable, reciprocal_root_of(rooted(root->value)))};
         });
     return without_idle(declared);
   }
@@ -200,23 +188,21 @@ class RootInverter final : public source::Mutator {
   // Without roots, and names for products, that nothing reads.
   Block without_idle(const Block& body) const {
     std::set<std::string> used;
-    source::walk_expressions(body, [&](const source::Expr& expr) {
+    walk_expressions(body, [&](const Expr& expr) {
       if (const auto* variable = as<VariableReference>(expr)) used.insert(variable->name);
     });
-    Block result =
-        source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-          const auto* declaration = as<Declaration>(stmt);
-          const bool is_idle =
-              declaration != nullptr && declaration->value &&
-              declaration->variable.scalar == ScalarType::f32 &&
-              !used.contains(declaration->variable.name) &&
-              (rooted(declaration->value) || is_product_of_names(declaration->value));
-          return is_idle ? std::optional(Block{}) : std::nullopt;
-        });
+    Block result = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto* declaration = as<Declaration>(stmt);
+      const bool is_idle = declaration != nullptr && declaration->value &&
+                           declaration->variable.scalar == ScalarType::f32 &&
+                           !used.contains(declaration->variable.name) &&
+                           (rooted(declaration->value) || is_product_of_names(declaration->value));
+      return is_idle ? std::optional(Block{}) : std::nullopt;
+    });
     return result == body ? result : without_idle(result);
   }
 
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   Names names_;
   std::map<std::string, std::string> reciprocals_;  // root -> its reciprocal
 };

@@ -9,7 +9,7 @@
 // with op one of + * & | ^, or sh[..] = f(sh[..], sh[..+s]) for max and min. Legal when the
 // operator is associative (floating point: the problem must grant reassociation), and only sh[0] is
 // read afterwards before the array is written again.
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "rewrite/analysis/reduction_tree.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/warp_shuffle.h"
@@ -22,16 +22,11 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::Block;
-using source::ExprPtr;
-using source::StmtPtr;
-
 // value op= __shfl_down_sync(mask, value, offset) for offsets lanes/2 .. 1.
 StmtPtr shuffle_loop(const ReductionTree& tree, const std::string& value, const std::string& offset,
                      int lanes) {
   const ExprPtr own = source::variable(value, tree.scalar);
-  const ExprPtr other =
-      source::call("__shfl_down_sync", {full_mask(), own, source::variable(offset)});
+  const ExprPtr other = call("__shfl_down_sync", {full_mask(), own, source::variable(offset)});
   return halving_loop(offset, lanes, {tree.combine(own, other)});
 }
 
@@ -61,7 +56,7 @@ class ReduceShuffle final : public PlacedStep<TreePlace> {
     for (std::size_t position = 0; position < body.size(); ++position) {
       auto tree = match_reduction_tree(kernel.kernel(), kernel.analysis(), position, block);
       if (!tree) {
-        if (source::is<source::ForLoop>(body[position])) reason = tree.error();
+        if (is<ForLoop>(body[position])) reason = tree.error();
         continue;
       }
       if (is_floating(tree->scalar) && !kernel.problem().assume.reassociate) {
@@ -83,53 +78,51 @@ class ReduceShuffle final : public PlacedStep<TreePlace> {
 
  private:
   static ExprPtr slot(const ReductionTree& tree, ExprPtr index) {
-    return source::element(source::variable(tree.array, tree.scalar), {std::move(index)});
+    return element(source::variable(tree.array, tree.scalar), {std::move(index)});
   }
 
   // Leaves the thread's own value in `value`, at the end of the statements before the tree. When
   // the array was filled right before, the value is still at hand and the store is not needed.
   static void take_own_value(const ReductionTree& tree, const std::string& value, Block& body) {
-    const source::Variable variable = source::local_variable(value, tree.type, tree.scalar);
-    const bool is_filled = body.size() >= 2 && source::is<source::Barrier>(body.back());
-    const auto* fill = is_filled ? source::as<source::Assignment>(body[body.size() - 2]) : nullptr;
-    if (fill != nullptr && fill->op == source::AssignmentOperator::assign &&
+    const Variable variable = local_variable(value, tree.type, tree.scalar);
+    const bool is_filled = body.size() >= 2 && is<Barrier>(body.back());
+    const auto* fill = is_filled ? as<Assignment>(body[body.size() - 2]) : nullptr;
+    if (fill != nullptr && fill->op == AssignmentOperator::assign &&
         tree.is_own_slot(fill->target)) {
       const ExprPtr filled = fill->value;
       body.resize(body.size() - 2);
-      body.push_back(source::declare(variable, filled));
+      body.push_back(declare(variable, filled));
     } else {
-      body.push_back(source::declare(variable, slot(tree, source::builtin("threadIdx.x"))));
-      body.push_back(source::barrier());
+      body.push_back(declare(variable, slot(tree, builtin("threadIdx.x"))));
+      body.push_back(barrier());
     }
   }
 
-  static Block rewritten(const source::Kernel& kernel, const TreePlace& place, const Dim3& block) {
+  static Block rewritten(const Kernel& kernel, const TreePlace& place, const Dim3& block) {
     const ReductionTree& tree = place.tree;
     const int warps = static_cast<int>(block.x) / kWarpLanes;
-    const ExprPtr thread = source::builtin("threadIdx.x");
-    const std::string value = source::fresh_name(kernel, "value");
-    const std::string offset = source::fresh_name(kernel, "offset");
-    const std::string warp_offset = source::fresh_name(kernel, "warp_offset");
+    const ExprPtr thread = builtin("threadIdx.x");
+    const std::string value = fresh_name(kernel, "value");
+    const std::string offset = fresh_name(kernel, "offset");
+    const std::string warp_offset = fresh_name(kernel, "warp_offset");
     const ExprPtr own = source::variable(value, tree.scalar);
 
     const auto loop = kernel.body.begin() + static_cast<std::ptrdiff_t>(place.position);
     Block body(kernel.body.begin(), loop);
     take_own_value(tree, value, body);
     body.push_back(shuffle_loop(tree, value, offset, kWarpLanes));
-    body.push_back(source::branch(
-        source::equals(source::remainder(thread, source::integer(kWarpLanes)), source::integer(0)),
-        {source::assign(slot(tree, source::divide(thread, source::integer(kWarpLanes))), own)}));
-    body.push_back(source::barrier());
+    body.push_back(branch(equals(remainder(thread, integer(kWarpLanes)), integer(0)),
+                          {source::assign(slot(tree, divide(thread, integer(kWarpLanes))), own)}));
+    body.push_back(barrier());
     // The first warp combines what the warps left; lanes beyond them hold copies that are not used.
     Block last;
     last.push_back(source::assign(
-        own, slot(tree, warps == kWarpLanes ? thread
-                                            : source::remainder(thread, source::integer(warps)))));
+        own, slot(tree, warps == kWarpLanes ? thread : remainder(thread, integer(warps)))));
     last.push_back(shuffle_loop(tree, value, warp_offset, warps));
-    last.push_back(source::branch(source::equals(thread, source::integer(0)),
-                                  {source::assign(slot(tree, source::integer(0)), own)}));
-    body.push_back(source::branch(source::less(thread, source::integer(kWarpLanes)), last));
-    body.push_back(source::barrier());
+    last.push_back(
+        branch(equals(thread, integer(0)), {source::assign(slot(tree, integer(0)), own)}));
+    body.push_back(branch(less(thread, integer(kWarpLanes)), last));
+    body.push_back(barrier());
     body.insert(body.end(), loop + 1, kernel.body.end());
     return body;
   }

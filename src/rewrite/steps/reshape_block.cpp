@@ -42,7 +42,7 @@ class ReshapeBlock final : public StepRewriter {
     if ((*launch)->block_follows_sizes()) return refuse("the block's extents follow the sizes");
     auto form = kernel.single_exit();
     if (!form) return form.error();
-    source::Kernel changed = (*form)->kernel;
+    Kernel changed = (*form)->kernel;
     Launch shaped = **launch;
     const auto rows = with_block_of_rows(changed, shaped);
     if (rows) {
@@ -55,7 +55,7 @@ class ReshapeBlock final : public StepRewriter {
       changed.body = std::move(exchanged->body);
       shaped = std::move(exchanged->launch);
     }
-    const source::Analysis& analysis = kernel.analysis();
+    const Analysis& analysis = kernel.analysis();
     if (!analysis.has_shared() && !analysis.has_barrier() && !analysis.uses_warp_intrinsics()) {
       changed.body = with_global_indices(changed, shaped.block);
       GridByBlock follows = with_grid_by_block(changed, shaped);

@@ -10,10 +10,10 @@ namespace regraph::rewrite {
 namespace {
 
 // A local pointer made from a parameter could write through it under another name.
-bool has_local_alias(const source::Kernel& kernel) {
+bool has_local_alias(const Kernel& kernel) {
   bool found = false;
-  source::walk(kernel.body, [&](const source::Stmt& stmt) {
-    const auto* declaration = source::as<source::Declaration>(stmt);
+  walk(kernel.body, [&](const Stmt& stmt) {
+    const auto* declaration = as<Declaration>(stmt);
     found = found || (declaration != nullptr && declaration->variable.is_pointer &&
                       !declaration->variable.type.starts_with("const "));
   });
@@ -21,15 +21,15 @@ bool has_local_alias(const source::Kernel& kernel) {
 }
 
 // The place holds the kernel's parameters afterwards.
-class RestrictLdg final : public PlacedStep<std::vector<source::KernelParameter>> {
+class RestrictLdg final : public PlacedStep<std::vector<KernelParameter>> {
  public:
   std::string_view id() const override { return "restrict_ldg"; }
   int position() const override { return 80; }
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
-  Result<std::vector<source::KernelParameter>> find(const KernelAnalysis& kernel,
-                                                    const StepParameters&) const override {
+  Result<std::vector<KernelParameter>> find(const KernelAnalysis& kernel,
+                                            const StepParameters&) const override {
     if (!kernel.problem().assume.noalias) {
       return refuse("the problem does not grant 'assume: {noalias: true}'");
     }
@@ -38,8 +38,8 @@ class RestrictLdg final : public PlacedStep<std::vector<source::KernelParameter>
     }
     const bool aliased = has_local_alias(kernel.kernel());
     bool changed = false;
-    std::vector<source::KernelParameter> parameters = kernel.kernel().parameters;
-    for (source::KernelParameter& parameter : parameters) {
+    std::vector<KernelParameter> parameters = kernel.kernel().parameters;
+    for (KernelParameter& parameter : parameters) {
       if (!parameter.is_pointer) continue;
       const bool becomes_const =
           !parameter.points_to_const && !aliased && !kernel.analysis().is_written(parameter.name);
@@ -52,7 +52,7 @@ class RestrictLdg final : public PlacedStep<std::vector<source::KernelParameter>
   }
 
   KernelState rewrite(const KernelAnalysis& kernel,
-                      const std::vector<source::KernelParameter>& parameters) const override {
+                      const std::vector<KernelParameter>& parameters) const override {
     KernelState result = kernel.state();
     result.unit.kernel.parameters = parameters;
     rely_on(result, kNeedsDistinctBuffers);

@@ -10,19 +10,169 @@
 // online_fusion. With form=elements, for rows that nothing is added up of, threads of the grid take
 // an element each, as by parallel_loop, in larger blocks where that is possible. Legal where all of
 // them are.
+#include "affine/block_geometry.h"
+#include "base/result.h"
+#include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/flat_block.h"
 #include "rewrite/transform/row_serialisation.h"
-#include "rewrite/transform/warps_as_blocks.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/mutator.h"
 #include "source/polynomial.h"
 #include "source/walk.h"
 
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regraph::rewrite {
 namespace {
+
+// Blocks of several rows, each of which is one warp's, as blocks of one warp.
+//
+//   row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;        row = blockIdx.x;
+//   lane = threadIdx.x % 32;                                   ->   lane = threadIdx.x;
+//   blocks of 256 threads                                           blocks of 32 threads, 8 times as many
+
+constexpr std::uint32_t kWarp = 32;
+constexpr const char* kBlock = "blockIdx.x";
+constexpr const char* kWarpInBlock = "threadIdx.y";
+
+// Replaces every number that follows the warp by one that follows the warp's own block.
+class WarpNumbers final : public Mutator {
+ public:
+  WarpNumbers(const Kernel& kernel, const Dim3& block) : analysis_(kernel), block_(block) {}
+  using Mutator::run;
+
+  // The body; nothing where a warp is asked for otherwise than by its number in the grid.
+  std::optional<Block> replaced(const Block& body) {
+    const Block without =
+        rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+          const auto* declared = as<Declaration>(stmt);
+          if (declared == nullptr || !stays_in_block(*declared)) return std::nullopt;
+          in_block_.insert(declared->variable.name);
+          return Block();
+        });
+    Block result = run(without);
+    return failed_ ? std::nullopt : std::optional(std::move(result));
+  }
+
+ private:
+  ExprPtr mutate(const ExprPtr& expr, const Binary& binary) override {
+    if (ExprPtr number = number_of(expr)) return number;
+    return Mutator::mutate(expr, binary);
+  }
+  ExprPtr mutate(const ExprPtr& expr, const Cast& cast) override {
+    if (ExprPtr number = number_of(expr)) return number;
+    return Mutator::mutate(expr, cast);
+  }
+  ExprPtr mutate(const ExprPtr& expr, const Builtin& builtin) override {
+    // Alone it tells where the warp stands in its block.
+    failed_ = failed_ || builtin.name == kBlock || builtin.name == kWarpInBlock;
+    if (builtin.name == "blockDim.x") return integer(kWarp);
+    if (builtin.name == "blockDim.y") return integer(block_.y);
+    return expr;
+  }
+  ExprPtr mutate(const ExprPtr& expr, const VariableReference& name) override {
+    failed_ = failed_ || in_block_.contains(name.name);
+    return expr;
+  }
+
+  // int warp = threadIdx.x / 32: what is made of it is replaced where it is used.
+  bool stays_in_block(const Declaration& declared) const {
+    if (!declared.value || !analysis_.is_single_definition(declared.variable.name)) return false;
+    const auto found = analysis_.polynomial(declared.value);
+    return found && follows_warp(*found) && !in_grid(*found);
+  }
+
+  bool follows_warp(const Polynomial& number) const {
+    const Polynomial here = with_block_extents(number, block_);
+    return here.mentions(kBlock) || here.mentions(kWarpInBlock);
+  }
+
+  // In terms of the warp's number in the grid, which is the new block's index; nothing where there
+  // is more to it.
+  std::optional<Polynomial> in_grid(const Polynomial& number) const {
+    const Polynomial warp = Polynomial::symbol("warp.number");
+    const Polynomial by_grid =
+        with_block_extents(number, block_)
+            .substitute(kWarpInBlock,
+                        warp - Polynomial(std::int64_t{block_.y}) * Polynomial::symbol(kBlock));
+    if (by_grid.mentions(kBlock)) return std::nullopt;
+    return by_grid.substitute("warp.number", Polynomial::symbol(kBlock));
+  }
+
+  // Null where the expression does not follow the warp.
+  ExprPtr number_of(const ExprPtr& expr) const {
+    const auto found = analysis_.polynomial(expr);
+    if (!found || !follows_warp(*found)) return nullptr;
+    const auto number = in_grid(*found);
+    if (!number) return nullptr;
+    const bool is_wide = expr->type && size_in_bytes(*expr->type) == sizeof(std::int64_t);
+    return with_type(to_expression(*number, is_wide), expr->type);
+  }
+
+  const Analysis analysis_;
+  const Dim3 block_;
+  std::set<std::string> in_block_;  // names of what tells warps of a block apart
+  bool failed_ = false;
+};
+
+// The state with a block for each warp. Error: refused: blocks are one warp, warps of a block share
+// memory or wait for each other, or a warp is asked for in other ways than by its number in the
+// grid.
+Result<KernelState> with_warps_as_blocks(const KernelAnalysis& kernel) {
+  if (const Status& status = kernel.transparent(); !status) return status.error();
+  auto launch = kernel.launch();
+  if (!launch) return launch.error();
+  if ((*launch)->block_follows_sizes()) return refuse("the block's extents follow the sizes");
+  KernelState result = kernel.state();
+  Kernel whole = kernel.kernel();
+  Launch flat = **launch;
+  if (flat.block.y == 1) {
+    if (flat.block.x <= kWarp) return refuse("a block is one warp");
+    const ExprPtr extent = integer(std::int64_t{flat.block.x});
+    whole.body =
+        rewrite_expressions(whole.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          return is_builtin(*expr, "blockDim.x") ? std::optional(extent) : std::nullopt;
+        });
+    auto rows = with_block_of_rows(whole, flat);
+    if (!rows) return rows.error();
+    whole.body = std::move(rows->body);
+    flat = std::move(rows->launch);
+  }
+  if (flat.block.x != kWarp || flat.block.y == 1 || flat.block.z != 1)
+    return refuse("a block's warps are not rows of its threads");
+  const Analysis analysis(whole);
+  if (analysis.has_shared() || analysis.has_barrier())
+    return refuse("warps of a block work together");
+  if (analysis.uses_builtin("gridDim.x")) return refuse("the number of blocks is asked for");
+  auto body = WarpNumbers(whole, flat.block).replaced(whole.body);
+  if (!body) return refuse("a warp is asked for otherwise than by its number in the grid");
+  whole.body = std::move(*body);
+  result.unit.kernel = std::move(whole);
+  Launch& made = result.plan.launches.front();
+  made = flat;
+  for (IntegerExpression& extent : made.grid) {
+    extent = extent.substitute({{"bx", IntegerExpression(std::int64_t{flat.block.x})},
+                                {"by", IntegerExpression(std::int64_t{flat.block.y})},
+                                {"bz", IntegerExpression(1)}});
+  }
+  made.grid[0] =
+      IntegerExpression::multiply(made.grid[0], IntegerExpression(std::int64_t{flat.block.y}));
+  made.block = {kWarp, 1, 1};
+  if (result.unit.kernel.launch_bounds_threads) {
+    result.unit.kernel.launch_bounds_threads = static_cast<int>(kWarp);
+    result.unit.kernel.launch_bounds_min_blocks.reset();
+  }
+  kernel.note_reliance(result);
+  return result;
+}
 
 class RowKernel final : public StepRewriter {
  public:
@@ -93,15 +243,14 @@ class RowKernel final : public StepRewriter {
     const KernelForm* form = kernel.direct();
     const std::string block = "blockIdx.x";
     bool found = false;
-    source::walk_expressions(form->kernel.body, [&](const source::Expr& expr) {
-      const auto* access = source::as<source::Subscript>(expr);
+    walk_expressions(form->kernel.body, [&](const Expr& expr) {
+      const auto* access = as<Subscript>(expr);
       const auto index =
           access != nullptr ? form->analysis.polynomial(access->index) : std::nullopt;
       if (!index) return;
-      const auto further =
-          index->substitute(block, source::Polynomial::symbol(block) + source::Polynomial(1));
+      const auto further = index->substitute(block, Polynomial::symbol(block) + Polynomial(1));
       const auto stride = (further - *index).constant();
-      const auto* base = source::as<source::VariableReference>(access->base);
+      const auto* base = as<VariableReference>(access->base);
       found = found || (stride == 1 && base != nullptr && index->symbols().size() > 1 &&
                         !form->analysis.is_written(base->name));
     });

@@ -95,7 +95,7 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
   }
 
   static KernelState rewrite_in(const KernelAnalysis& kernel, const SlicePlace& place) {
-    const source::Kernel& form = (*kernel.direct_normal())->kernel;
+    const Kernel& form = (*kernel.direct_normal())->kernel;
     KernelState result = kernel.state();
     for (const auto& [loop, shared] : place.plan) {
       if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);

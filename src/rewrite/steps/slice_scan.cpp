@@ -85,7 +85,7 @@ class SliceScan final : public PlacedStep<SliceScanPlace> {
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const SliceScanPlace& place) const override {
-    const source::Kernel& form = (*kernel.direct_normal())->kernel;
+    const Kernel& form = (*kernel.direct_normal())->kernel;
     KernelState result = kernel.state();
     for (const auto& [loop, shared] : place.plan) {
       if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);

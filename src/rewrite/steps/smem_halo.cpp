@@ -12,10 +12,10 @@
 // the start of the kernel, before any thread can leave. What the original reads is inside the
 // buffer, so copying every element of the box that is inside the buffer copies all of it; guards
 // around the reads stay and keep the rest from being used.
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/neighbourhood.h"
+#include "affine/block_geometry.h"
+#include "affine/neighbourhood.h"
+#include "affine/size_expression.h"
 #include "rewrite/analysis/shared_memory.h"
-#include "rewrite/analysis/size_expression.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
 #include "source/build.h"
@@ -26,16 +26,6 @@
 
 namespace regraph::rewrite {
 namespace {
-
-using source::as;
-using source::Block;
-using source::Branch;
-using source::ExprPtr;
-using source::is;
-using source::Kernel;
-using source::Polynomial;
-using source::StmtPtr;
-using source::Subscript;
 
 // Staging pays when each staged element is read at least this often by the block.
 constexpr std::int64_t kLeastReuse = 2;
@@ -48,10 +38,9 @@ struct StagedBox {
   ExprPtr count;  // elements of the buffer
 };
 
-source::Variable tile_of(const StagedBox& staged) {
-  source::Variable tile =
-      source::local_variable(staged.tile, staged.type, staged.scalar, staged.box.extents);
-  tile.storage = source::Storage::shared;
+Variable tile_of(const StagedBox& staged) {
+  Variable tile = local_variable(staged.tile, staged.type, staged.scalar, staged.box.extents);
+  tile.storage = Storage::shared;
   return tile;
 }
 
@@ -82,7 +71,7 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     StagedBoxes staged;
     std::string obstacles;
     std::int64_t bytes = shared_bytes(form.kernel);
-    for (const source::KernelParameter& parameter : form.kernel.parameters) {
+    for (const KernelParameter& parameter : form.kernel.parameters) {
       if (!parameter.is_pointer || form.analysis.is_written(parameter.name)) continue;
       auto box = stage(parameter, form, finder, **launch, state.problem());
       if (!box) {
@@ -117,7 +106,7 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
   }
 
  private:
-  static Result<StagedBox> stage(const source::KernelParameter& parameter, const KernelForm& form,
+  static Result<StagedBox> stage(const KernelParameter& parameter, const KernelForm& form,
                                  const NeighbourhoodFinder& finder, const Launch& launch,
                                  const Problem& problem) {
     if (!parameter.scalar) {
@@ -146,16 +135,16 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
                           const NeighbourhoodFinder& finder, const Dim3& block, Names& names) {
     Block result;
     for (const StagedBox& one : staged)
-      result.push_back(source::declare(tile_of(one), nullptr));
+      result.push_back(declare(tile_of(one), nullptr));
     const std::string thread = names.fresh("thread");
-    result.push_back(source::declare_integer(thread, linear_thread(block)));
+    result.push_back(declare_integer(thread, linear_thread(block)));
     for (const StagedBox& one : staged)
       result.push_back(copy_loop(one, thread, static_cast<std::int64_t>(block.count()), names));
-    result.push_back(source::barrier());
-    const Block body = source::rewrite_expressions(
-        kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    result.push_back(barrier());
+    const Block body =
+        rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           const auto* access = as<Subscript>(expr);
-          const auto* base = access != nullptr ? source::base_variable(*expr) : nullptr;
+          const auto* base = access != nullptr ? base_variable(*expr) : nullptr;
           if (base == nullptr) return std::nullopt;
           const auto found = std::find_if(staged.begin(), staged.end(), [&](const StagedBox& one) {
             return one.box.array == base->name;
@@ -165,8 +154,8 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
           if (!place) return std::nullopt;
           std::vector<ExprPtr> coordinates;
           for (const Polynomial& coordinate : *place)
-            coordinates.push_back(source::to_expression(coordinate));
-          return source::element(source::variable(found->tile, found->scalar), coordinates);
+            coordinates.push_back(to_expression(coordinate));
+          return element(source::variable(found->tile, found->scalar), coordinates);
         });
     const Block hoisted = with_reads_in_front(body, staged, false, names);
     result.insert(result.end(), hoisted.begin(), hoisted.end());
@@ -183,28 +172,28 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
       const bool only_assigns =
           branch != nullptr && branch->otherwise.empty() &&
           std::all_of(branch->body.begin(), branch->body.end(),
-                      [](const StmtPtr& inner) { return is<source::Assignment>(inner); });
+                      [](const StmtPtr& inner) { return is<Assignment>(inner); });
       Block body;
       Block otherwise;
       if (in_loop && only_assigns) {
-        body = source::rewrite_expressions(
-            branch->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        body =
+            rewrite_expressions(branch->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
               const StagedBox* one = tile_read(expr, staged);
               return one != nullptr ? std::optional(read_in_front(expr, *one, names, result))
                                     : std::nullopt;
             });
       } else {
-        const bool loops = in_loop || is<source::ForLoop>(stmt);
+        const bool loops = in_loop || is<ForLoop>(stmt);
         body = with_reads_in_front(body_of(*stmt), staged, loops, names);
         otherwise = with_reads_in_front(otherwise_of(*stmt), staged, loops, names);
       }
-      result.push_back(source::with_blocks(stmt, std::move(body), std::move(otherwise)));
+      result.push_back(with_blocks(stmt, std::move(body), std::move(otherwise)));
     }
     return result;
   }
 
   static const StagedBox* tile_read(const ExprPtr& expr, const StagedBoxes& staged) {
-    const auto* base = is<Subscript>(expr) ? source::base_variable(*expr) : nullptr;
+    const auto* base = is<Subscript>(expr) ? base_variable(*expr) : nullptr;
     if (base == nullptr) return nullptr;
     const auto found = std::find_if(staged.begin(), staged.end(),
                                     [&](const StagedBox& one) { return one.tile == base->name; });
@@ -214,14 +203,14 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
   static ExprPtr read_in_front(const ExprPtr& read, const StagedBox& staged, Names& names,
                                Block& out) {
     for (const StmtPtr& earlier : out) {
-      const auto* declaration = as<source::Declaration>(earlier);
-      if (declaration != nullptr && source::equal(declaration->value, read))
+      const auto* declaration = as<Declaration>(earlier);
+      if (declaration != nullptr && equal(declaration->value, read))
         return source::variable(declaration->variable.name, staged.scalar);
     }
-    source::Variable value = source::local_variable(names.fresh(staged.box.array + "_value"),
-                                                    staged.type, staged.scalar);
+    Variable value =
+        local_variable(names.fresh(staged.box.array + "_value"), staged.type, staged.scalar);
     value.is_const = true;
-    out.push_back(source::declare(value, read));
+    out.push_back(declare(value, read));
     return source::variable(value.name, staged.scalar);
   }
 
@@ -236,32 +225,28 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     std::int64_t below = box.elements();
     for (std::size_t d = 0; d < rank; ++d) {
       below /= box.extents[d];
-      ExprPtr value = source::divide(source::variable(item), source::integer(below));
+      ExprPtr value = divide(source::variable(item), integer(below));
       if (below == 1) value = source::variable(item);
-      if (d > 0) value = source::remainder(value, source::integer(box.extents[d]));
+      if (d > 0) value = remainder(value, integer(box.extents[d]));
       const std::string name =
           names.fresh(box.array + "_" + kDirections[kDirections.size() - rank + d]);
-      body.push_back(source::declare_integer(name, value));
+      body.push_back(declare_integer(name, value));
       place.push_back(source::variable(name));
       index = index + box.strides[d] * (Polynomial::symbol(name) + Polynomial(box.lowest[d]));
     }
     const std::string position = names.fresh(box.array + "_index");
-    source::Variable variable = box.wide_index
-                                    ? source::local_variable(position, "long long", ScalarType::i64)
-                                    : source::local_variable(position, "int", ScalarType::i32);
+    Variable variable = box.wide_index ? local_variable(position, "long long", ScalarType::i64)
+                                       : local_variable(position, "int", ScalarType::i32);
     variable.is_const = true;
-    body.push_back(source::declare(variable, source::to_expression(index, box.wide_index)));
+    body.push_back(declare(variable, to_expression(index, box.wide_index)));
     const ExprPtr at = source::variable(position, variable.scalar);
     const ExprPtr inside =
-        source::both(source::binary(source::BinaryOperator::greater_equal, at, source::integer(0)),
-                     source::less(at, staged.count));
-    const ExprPtr value = source::conditional(
-        inside, source::element(source::variable(box.array, staged.scalar), {at}),
-        source::zero_of(staged.scalar));
-    body.push_back(source::assign(
-        source::element(source::variable(staged.tile, staged.scalar), place), value));
-    return source::counted_loop(item, source::variable(thread), source::integer(box.elements()),
-                                threads, std::move(body));
+        both(binary(BinaryOperator::greater_equal, at, integer(0)), less(at, staged.count));
+    const ExprPtr value = conditional(
+        inside, element(source::variable(box.array, staged.scalar), {at}), zero_of(staged.scalar));
+    body.push_back(assign(element(source::variable(staged.tile, staged.scalar), place), value));
+    return counted_loop(item, source::variable(thread), integer(box.elements()), threads,
+                        std::move(body));
   }
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 struct PadPlace {
   int pad = 0;
-  std::set<const source::Stmt*> declarations;
+  std::set<const Stmt*> declarations;
 };
 
 class SmemPad final : public PlacedStep<PadPlace> {
@@ -30,15 +30,15 @@ class SmemPad final : public PlacedStep<PadPlace> {
     if (*pad < 1 || *pad >= kUnpaddedRowMultiple) {
       return fail(ErrorCode::invalid_argument, "'pad' must be 1 to 7 elements");
     }
-    const source::Analysis& analysis = kernel.analysis();
+    const Analysis& analysis = kernel.analysis();
     if (const auto opaque = analysis.opaque()) return refuse("uses cannot be told, " + *opaque);
     if (!analysis.unknown_calls().empty()) {
       return refuse("'" + *analysis.unknown_calls().begin() + "' may use a shared array");
     }
     PadPlace place{*pad, {}};
     std::int64_t bytes = shared_bytes(kernel.kernel());
-    source::walk(kernel.kernel().body, [&](const source::Stmt& stmt) {
-      const auto* declaration = source::as<source::Declaration>(stmt);
+    walk(kernel.kernel().body, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
       if (declaration == nullptr || !can_pad(declaration->variable, kernel.kernel())) return;
       place.declarations.insert(&stmt);
       bytes += bytes_of(padded(declaration->variable, *pad)) - bytes_of(declaration->variable);
@@ -55,23 +55,22 @@ class SmemPad final : public PlacedStep<PadPlace> {
 
   KernelState rewrite(const KernelAnalysis& kernel, const PadPlace& place) const override {
     KernelState result = kernel.state();
-    result.unit.kernel.body = source::rewrite_statements(
-        kernel.kernel().body, [&](const source::StmtPtr& stmt) -> std::optional<source::Block> {
+    result.unit.kernel.body =
+        rewrite_statements(kernel.kernel().body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           if (!place.declarations.contains(stmt.get())) return std::nullopt;
-          const auto& declaration = source::to<source::Declaration>(stmt);
-          return source::Block{
-              source::declare(padded(declaration.variable, place.pad), declaration.value)};
+          const auto& declaration = to<Declaration>(stmt);
+          return Block{declare(padded(declaration.variable, place.pad), declaration.value)};
         });
     return result;
   }
 
  private:
-  static bool can_pad(const source::Variable& array, const source::Kernel& kernel) {
-    return array.storage == source::Storage::shared && array.extents.size() >= 2 &&
+  static bool can_pad(const Variable& array, const Kernel& kernel) {
+    return array.storage == Storage::shared && array.extents.size() >= 2 &&
            array.extents.back() % kUnpaddedRowMultiple == 0 && is_fully_indexed(kernel, array);
   }
 
-  static source::Variable padded(source::Variable array, int pad) {
+  static Variable padded(Variable array, int pad) {
     array.extents.back() += pad;
     return array;
   }

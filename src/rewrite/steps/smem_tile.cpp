@@ -20,7 +20,7 @@
 // that threads can read vectors of several rows at once.
 //
 // Of several loops that qualify, "loop" chooses the first, second or third.
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/tile_plan.h"
@@ -40,14 +40,6 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::Analysis;
-using source::Block;
-using source::Expr;
-using source::ExprPtr;
-using source::Kernel;
-using source::Polynomial;
-using source::StmtPtr;
-
 // Statements that a strip may be written out to: more do not fit the instruction caches well.
 constexpr std::int64_t kMostWrittenOut = 2048;
 
@@ -56,18 +48,18 @@ std::int64_t copies_in(const Block& block) {
   std::int64_t copies = 0;
   for (const StmtPtr& stmt : block) {
     const std::int64_t inside = copies_in(body_of(*stmt)) + copies_in(otherwise_of(*stmt));
-    const auto* loop = source::as<source::ForLoop>(stmt);
-    const auto counted = source::counted_loop_of(*stmt);
+    const auto* loop = as<ForLoop>(stmt);
+    const auto counted = counted_loop_of(*stmt);
     const auto trips = counted ? counted->trip_count() : std::nullopt;
-    const bool is_written_out = loop != nullptr && loop->unroll == source::kUnrollFully && trips;
+    const bool is_written_out = loop != nullptr && loop->unroll == kUnrollFully && trips;
     copies += is_written_out ? inside * *trips : inside + 1;
   }
   return copies;
 }
 
-source::Variable tile_of(const StagedArray& array, bool is_read_by_vectors) {
-  source::Variable tile = source::local_variable(array.tile, array.type, array.scalar);
-  tile.storage = source::Storage::shared;
+Variable tile_of(const StagedArray& array, bool is_read_by_vectors) {
+  Variable tile = local_variable(array.tile, array.type, array.scalar);
+  tile.storage = Storage::shared;
   tile.extents = array.extents();
   if (is_read_by_vectors) tile.alignment = static_cast<int>(kWidestAccess);
   return tile;
@@ -77,16 +69,16 @@ class Tiler {
  public:
   Tiler(const Kernel& kernel, const Analysis& analysis, const Dim3& block, const TilePlan& plan)
       : kernel_(kernel), analysis_(analysis), block_(block), plan_(plan) {
-    thread_ = source::fresh_name(kernel, "thread");
+    thread_ = fresh_name(kernel, "thread");
   }
 
   Block run() {
     Block result;
     for (const StagedArray& array : plan_.arrays)
-      result.push_back(source::declare(tile_of(array, plan_.copies.vectors), nullptr));
-    result.push_back(source::declare_integer(thread_, linear_thread(block_)));
+      result.push_back(declare(tile_of(array, plan_.copies.vectors), nullptr));
+    result.push_back(declare_integer(thread_, linear_thread(block_)));
     const Block body =
-        source::rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+        rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           return stmt == plan_.loop ? std::optional(Block{tiled_loop()}) : std::nullopt;
         });
     result.insert(result.end(), body.begin(), body.end());
@@ -99,32 +91,29 @@ class Tiler {
     const TileCopy copies(kernel_, plan_, thread_, static_cast<std::int64_t>(block_.count()));
     for (const StagedArray& array : plan_.arrays)
       strip.push_back(copies.copy(array));
-    strip.push_back(source::barrier());
+    strip.push_back(barrier());
 
     const TileBody tiled(kernel_, analysis_, plan_);
     Block body = tiled.body();
-    const ExprPtr rest = source::subtract(plan_.counted.limit, source::variable(plan_.outer));
-    ExprPtr limit = source::integer(plan_.depth);
+    const ExprPtr rest = subtract(plan_.counted.limit, variable(plan_.outer));
+    ExprPtr limit = integer(plan_.depth);
     const bool is_shortened = !tiled.adds_only_vanishing_terms(body);
-    if (is_shortened && !plan_.copies.vectors) limit = source::call("min", {limit, rest});
+    if (is_shortened && !plan_.copies.vectors) limit = call("min", {limit, rest});
     bool uses_variable = false;
-    source::walk_expressions(body, [&](const Expr& node) {
-      uses_variable = uses_variable || source::is_named(node, plan_.counted.name);
+    walk_expressions(body, [&](const Expr& node) {
+      uses_variable = uses_variable || is_named(node, plan_.counted.name);
     });
     if (uses_variable) {
-      body.insert(
-          body.begin(),
-          source::declare_integer(plan_.counted.name, source::add(source::variable(plan_.outer),
-                                                                  source::variable(plan_.inner))));
+      body.insert(body.begin(), declare_integer(plan_.counted.name,
+                                                add(variable(plan_.outer), variable(plan_.inner))));
     }
-    int unroll = source::to<source::ForLoop>(plan_.loop).unroll;
+    int unroll = to<ForLoop>(plan_.loop).unroll;
     // Reads of neighbours become wide where the loop is written out.
-    if (plan_.copies.vectors && unroll == source::kNoUnrollPragma &&
+    if (plan_.copies.vectors && unroll == kNoUnrollPragma &&
         copies_in(body) * plan_.depth <= kMostWrittenOut) {
-      unroll = source::kUnrollFully;
+      unroll = kUnrollFully;
     }
-    const StmtPtr whole =
-        source::counted_loop(plan_.inner, source::integer(0), limit, 1, body, unroll);
+    const StmtPtr whole = counted_loop(plan_.inner, integer(0), limit, 1, body, unroll);
     if (is_shortened && plan_.copies.vectors) {
       // The last strip, if it is not a whole one, runs as a loop.
       Names names(kernel_);
@@ -133,19 +122,18 @@ class Tiler {
       for (const StagedArray& array : plan_.arrays)
         names.take(array.tile);
       for (const Block& beside : {body, strip})
-        for (const std::string& name : source::declared_names(beside))
+        for (const std::string& name : declared_names(beside))
           names.take(name);
-      const Block last = names.renamed({source::counted_loop(plan_.inner, source::integer(0), rest,
-                                                             1, std::move(body), kNeverUnroll)});
-      strip.push_back(source::branch(
-          source::binary(source::BinaryOperator::less_equal, source::integer(plan_.depth), rest),
-          {whole}, last));
+      const Block last = names.renamed(
+          {counted_loop(plan_.inner, integer(0), rest, 1, std::move(body), kNeverUnroll)});
+      strip.push_back(
+          branch(binary(BinaryOperator::less_equal, integer(plan_.depth), rest), {whole}, last));
     } else {
       strip.push_back(whole);
     }
-    strip.push_back(source::barrier());
-    return source::counted_loop(plan_.outer, plan_.counted.first, plan_.counted.limit, plan_.depth,
-                                std::move(strip));
+    strip.push_back(barrier());
+    return counted_loop(plan_.outer, plan_.counted.first, plan_.counted.limit, plan_.depth,
+                        std::move(strip));
   }
 
   const Kernel& kernel_;

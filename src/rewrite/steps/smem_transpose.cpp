@@ -6,7 +6,7 @@
 // statement), when the store happens once, and when its index and guard are functions of thread
 // indices, parameters and block indices alone, so that they can be evaluated for the exchanged
 // thread.
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
@@ -19,26 +19,9 @@
 namespace regraph::rewrite {
 namespace {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Branch;
-using source::Builtin;
-using source::Expr;
-using source::ExprPtr;
-using source::is;
-using source::Kernel;
-using source::Polynomial;
-using source::StmtPtr;
-using source::Subscript;
-using source::to;
-using source::VariableReference;
-
 bool mentions_thread(const ExprPtr& expr, const Analysis& analysis) {
   bool found = false;
-  source::walk(expr, [&](const Expr& node) {
+  walk(expr, [&](const Expr& node) {
     const auto* builtin = as<Builtin>(node);
     if (builtin != nullptr && builtin->name.starts_with("threadIdx")) found = true;
     if (const auto* variable = as<VariableReference>(node)) {
@@ -58,22 +41,20 @@ class Exchanger {
 
   Result<ExprPtr> run(const ExprPtr& expr) {
     Status status;
-    const ExprPtr result =
-        source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-          if (source::is_builtin(*node, "threadIdx.x")) return source::builtin("threadIdx.y");
-          if (source::is_builtin(*node, "threadIdx.y")) return source::builtin("threadIdx.x");
-          const auto* variable = as<VariableReference>(node);
-          if (variable == nullptr || analysis_.local(variable->name) == nullptr)
-            return std::nullopt;
-          const ExprPtr definition = analysis_.definition(variable->name);
-          if (!definition || analysis_.reads_memory(definition)) {
-            status = refuse("'" + variable->name +
-                            "' in the store's index or guard changes or comes from memory");
-            return std::nullopt;
-          }
-          if (!mentions_thread(definition, analysis_)) return std::nullopt;
-          return source::variable(exchanged_name(variable->name, definition, status), node->type);
-        });
+    const ExprPtr result = rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      if (is_builtin(*node, "threadIdx.x")) return source::builtin("threadIdx.y");
+      if (is_builtin(*node, "threadIdx.y")) return source::builtin("threadIdx.x");
+      const auto* variable = as<VariableReference>(node);
+      if (variable == nullptr || analysis_.local(variable->name) == nullptr) return std::nullopt;
+      const ExprPtr definition = analysis_.definition(variable->name);
+      if (!definition || analysis_.reads_memory(definition)) {
+        status = refuse("'" + variable->name +
+                        "' in the store's index or guard changes or comes from memory");
+        return std::nullopt;
+      }
+      if (!mentions_thread(definition, analysis_)) return std::nullopt;
+      return source::variable(exchanged_name(variable->name, definition, status), node->type);
+    });
     if (!status) return status.error();
     return result;
   }
@@ -84,17 +65,17 @@ class Exchanger {
   std::string exchanged_name(const std::string& name, const ExprPtr& definition, Status& status) {
     const auto found = names_.find(name);
     if (found != names_.end()) return found->second;
-    const std::string exchanged = source::fresh_name(kernel_, name + "_t");
+    const std::string exchanged = fresh_name(kernel_, name + "_t");
     names_[name] = exchanged;
     auto value = run(definition);
     if (!value) {
       status = value.error();
       return exchanged;
     }
-    source::Variable variable = *analysis_.local(name);
+    Variable variable = *analysis_.local(name);
     variable.name = exchanged;
     variable.is_const = true;
-    declarations_.push_back(source::declare(variable, *value));
+    declarations_.push_back(declare(variable, *value));
     return exchanged;
   }
 
@@ -108,7 +89,7 @@ class Exchanger {
 struct StorePlace {
   std::size_t position = 0;  // of its statement in the normalised kernel's body
   bool guarded = false;      // the statement is a branch that ends with the store
-  source::Variable tile;
+  Variable tile;
   ExprPtr target;      // of the exchanged thread
   ExprPtr guard;       // of the exchanged thread, null without one
   Block declarations;  // of exchanged locals
@@ -160,15 +141,14 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
     const ExprPtr tile = source::variable(place.tile.name, place.tile.scalar);
     const ExprPtr x = source::builtin("threadIdx.x");
     const ExprPtr y = source::builtin("threadIdx.y");
-    const StmtPtr put =
-        source::assign(source::element(tile, {y, x}), store_of(stmt, place.guarded).value);
-    const StmtPtr take = source::assign(place.target, source::element(tile, {x, y}));
+    const StmtPtr put = source::assign(element(tile, {y, x}), store_of(stmt, place.guarded).value);
+    const StmtPtr take = source::assign(place.target, element(tile, {x, y}));
     KernelState result = state.state();
     result.unit.kernel = kernel;
     Block& body = result.unit.kernel.body;
     const auto position = kernel.body.begin() + static_cast<std::ptrdiff_t>(place.position);
     body.assign(kernel.body.begin(), position);
-    body.insert(body.begin(), source::declare(place.tile, nullptr));
+    body.insert(body.begin(), declare(place.tile, nullptr));
     if (place.guarded) {
       const auto& branch = to<Branch>(stmt);
       Block filled = branch.body;
@@ -177,7 +157,7 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
     } else {
       body.push_back(put);
     }
-    body.push_back(source::barrier());
+    body.push_back(barrier());
     body.insert(body.end(), place.declarations.begin(), place.declarations.end());
     body.push_back(place.guarded ? source::branch(place.guard, {take}) : take);
     body.insert(body.end(), position + 1, kernel.body.end());
@@ -194,7 +174,7 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
                               const Dim3& block) {
     const auto* target = as<Subscript>(store.target);
     if (store.op != AssignmentOperator::assign || target == nullptr) return false;
-    const auto* base = source::base_variable(*target);
+    const auto* base = base_variable(*target);
     if (base == nullptr || !analysis.is_global_pointer(base->name)) return false;
     const auto index = analysis.polynomial(target->index);
     if (!index) return false;
@@ -209,8 +189,8 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
                                      const Dim3& block) {
     const StmtPtr& stmt = form.kernel.body[position];
     const Assignment& store = store_of(stmt, guarded);
-    const auto* base = source::base_variable(*store.target);
-    const source::KernelParameter* output = form.kernel.parameter(base->name);
+    const auto* base = base_variable(*store.target);
+    const KernelParameter* output = form.kernel.parameter(base->name);
     if (form.analysis.is_viewed(base->name))
       return refuse("'" + base->name + "' is accessed as another type too");
     if (!output->scalar)
@@ -229,10 +209,10 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
       place.guard = *exchanged;
     }
     place.declarations = exchanger.declarations();
-    place.tile.name = source::fresh_name(form.kernel, base->name + "_tile");
+    place.tile.name = fresh_name(form.kernel, base->name + "_tile");
     place.tile.type = output->type;
     place.tile.scalar = output->scalar;
-    place.tile.storage = source::Storage::shared;
+    place.tile.storage = Storage::shared;
     place.tile.extents = {block.y, block.x};
     return place;
   }

@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "regraph/expander.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
 
 #include <string>

@@ -12,7 +12,7 @@
 // grid and k; guards of rows and columns apart, so that elements outside become zeros, which add
 // nothing to what is kept. Any sizes: copies are by vectors where rows are aligned (asked when the
 // kernel runs) and by elements elsewhere.
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "rewrite/analysis/matrix_product.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/tensor_code.h"
@@ -164,7 +164,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     if (architecture_number(kernel.limits().architecture) < kLeastArchitecture)
       return refuse("the device has no tensor cores for tf32");
     if (const Status& status = kernel.transparent(); !status) return status;
-    const source::Analysis& analysis = kernel.analysis();
+    const Analysis& analysis = kernel.analysis();
     if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
       return refuse("threads of a block work together already");
     if (!analysis.unknown_calls().empty()) {

@@ -15,24 +15,79 @@
 // Legal when the iterations of a thread do not depend on each other (independent_iterations.h) and
 // know their thread by the counter alone: those of different threads had no order before. Nothing
 // stands around the loop but values that every thread can work out.
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
+#include "affine/size_expression.h"
+#include "base/result.h"
 #include "rewrite/analysis/grid_stride_loop.h"
+#include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/raised_elements.h"
+#include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
 namespace {
 
-using source::Block;
-using source::Declaration;
-using source::ExprPtr;
-using source::StmtPtr;
+// Rows whose elements the threads of a block take in turn, as rows of one thread each. Used by
+// thread_per_element.
+
+// The elements one after the other, with a counter of type int.
+StmtPtr counted(const GridStrideLoop& loop, Names& names) {
+  Variable counter = loop.loop->declaration()->variable;
+  Block body = loop.loop->body;
+  std::string name = counter.name;
+  if (counter.scalar != ScalarType::i32) {
+    name = names.fresh(counter.name);
+    counter.is_const = true;
+    body.insert(body.begin(), declare(counter, variable(name)));
+  }
+  return counted_loop(name, to_expression(loop.offset), to_expression(loop.limit), 1,
+                      std::move(body));
+}
+
+// The state in which one thread does what a block did, element after element:
+//   for (c = threadIdx.x; c < n; c += blockDim.x) work of blockIdx.x and c
+// becomes, with a thread for each of the blocks that there were,
+//   row = global index; if (row < blocks) for (c = 0; c < n; ++c) work of row and c
+// `loop.is_of_block` holds. Error: refused, where the number of blocks is no number that the kernel
+// knows.
+Result<KernelState> one_thread_a_block(const KernelAnalysis& kernel, const GridStrideLoop& loop) {
+  const KernelForm& form = **kernel.single_exit();
+  const Launch& before = **kernel.launch();
+  const IntegerExpression grid =
+      before.grid[0].substitute({{"bx", IntegerExpression(before.block.x)},
+                                 {"by", IntegerExpression(before.block.y)},
+                                 {"bz", IntegerExpression(before.block.z)}});
+  const ExprPtr blocks = size_in_kernel(grid, form.kernel, form.analysis, false);
+  if (!blocks) return refuse("the grid " + grid.text() + " is not made of the kernel's parameters");
+  Names names(form.kernel);
+  const std::string row = names.fresh("row");
+  Block body =
+      rewrite_statements(form.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+        if (stmt.get() == loop.loop) return Block{counted(loop, names)};
+        const auto* declaration = as<Declaration>(stmt);
+        const bool goes = declaration != nullptr && declaration->value &&
+                          loop.header_only.contains(declaration->variable.name);
+        return goes ? std::optional(Block{}) : std::nullopt;
+      });
+  body = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    if (!is_builtin(*expr, "blockIdx.x")) return std::nullopt;
+    return with_type(cast("unsigned int", variable(row)), ScalarType::u32);
+  });
+  const ExprPtr number =
+      add(multiply(builtin("blockIdx.x"), builtin("blockDim.x")), builtin("threadIdx.x"));
+  KernelState result = kernel.state();
+  result.unit.kernel.body = {declare_integer(row, cast("int", number)),
+                             branch(less(variable(row), blocks), std::move(body))};
+  result.plan.launches.front().grid[0] =
+      IntegerExpression::ceil_divide(grid, IntegerExpression::symbol("bx"));
+  return result;
+}
 
 struct ElementsPlace {
   GridStrideLoop loop;
@@ -51,7 +106,7 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
     auto launch = kernel.launch();
     if (!launch) return launch.error();
     if (const Status& status = kernel.transparent(); !status) return status.error();
-    const source::Analysis& analysis = kernel.analysis();
+    const Analysis& analysis = kernel.analysis();
     if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
       return refuse("the threads of a block work together");
     if (!kernel.problem().assume.noalias)
@@ -106,31 +161,29 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
   }
 
   static Block one_element(const KernelForm& form, const GridStrideLoop& grid) {
-    return source::rewrite_statements(
-        form.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-          if (stmt.get() == grid.loop) {
-            return Block{counter_of(grid), source::branch(grid.loop->condition, grid.loop->body)};
-          }
-          const auto* declaration = source::as<Declaration>(stmt);
-          const bool goes = declaration != nullptr && declaration->value &&
-                            grid.header_only.contains(declaration->variable.name);
-          return goes ? std::optional(Block{}) : std::nullopt;
-        });
+    return rewrite_statements(form.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      if (stmt.get() == grid.loop) {
+        return Block{counter_of(grid), branch(grid.loop->condition, grid.loop->body)};
+      }
+      const auto* declaration = as<Declaration>(stmt);
+      const bool goes = declaration != nullptr && declaration->value &&
+                        grid.header_only.contains(declaration->variable.name);
+      return goes ? std::optional(Block{}) : std::nullopt;
+    });
   }
 
   // The counter as the thread's number, in the counter's type.
   static StmtPtr counter_of(const GridStrideLoop& grid) {
-    source::Variable counter = grid.loop->declaration()->variable;
+    Variable counter = grid.loop->declaration()->variable;
     counter.is_const = true;
     const std::string axis = kAxes[static_cast<std::size_t>(grid.axis)];
     const bool is_wide = counter.scalar && size_in_bytes(*counter.scalar) == 8;
-    ExprPtr block = source::builtin("blockIdx." + axis);
-    if (is_wide) block = source::cast(std::string(cuda_name(*counter.scalar)), block);
-    ExprPtr number = source::add(source::multiply(block, source::builtin("blockDim." + axis)),
-                                 source::builtin("threadIdx." + axis));
-    if (!grid.offset.is_zero())
-      number = source::add(source::to_expression(grid.offset, is_wide), number);
-    return source::declare(counter, number);
+    ExprPtr block = builtin("blockIdx." + axis);
+    if (is_wide) block = cast(std::string(cuda_name(*counter.scalar)), block);
+    ExprPtr number =
+        add(multiply(block, builtin("blockDim." + axis)), builtin("threadIdx." + axis));
+    if (!grid.offset.is_zero()) number = add(to_expression(grid.offset, is_wide), number);
+    return declare(counter, number);
   }
 };
 

@@ -18,39 +18,219 @@
 // (loop_coalescing.h), which ends where these add zeros (trip_count_trimming.h), under the
 // condition of the store (guarded_loops.h).
 #include "rewrite/forms/dead_guards.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/flat_block.h"
 #include "rewrite/transform/global_indices.h"
 #include "rewrite/transform/grid_axes.h"
 #include "rewrite/transform/grid_by_block.h"
-#include "rewrite/transform/guarded_loops.h"
 #include "rewrite/transform/loop_coalescing.h"
 #include "rewrite/transform/staged_copies.h"
 #include "rewrite/transform/strip_headers.h"
 #include "rewrite/transform/trip_count_trimming.h"
-#include "rewrite/transform/unused_values.h"
+#include "source/analysis.h"
+#include "source/build.h"
+#include "source/known_functions.h"
 #include "source/mutator.h"
+#include "source/walk.h"
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
 namespace {
 
+// Local variables that nobody reads.
+
+bool has_effects(const ExprPtr& value) {
+  bool found = false;
+  walk(value, [&](const Expr& part) {
+    const auto* call = as<Call>(part);
+    found = found || is<OpaqueExpression>(part) ||
+            (call != nullptr && !source::is_pure(*call) && !call->function.starts_with("make_"));
+  });
+  return found;
+}
+
+// The variable that the statement gives a value, empty for others.
+std::string given(const Stmt& stmt) {
+  if (const auto* declaration = as<Declaration>(stmt)) {
+    const Variable& variable = declaration->variable;
+    const bool is_scalar = variable.extents.empty() && variable.storage == Storage::automatic;
+    return is_scalar ? variable.name : "";
+  }
+  const auto* target = as<VariableReference>(target_of(stmt));
+  return target != nullptr ? target->name : "";
+}
+
+class Dropper final : public Mutator {
+ public:
+  explicit Dropper(std::set<std::string> unused) : unused_(std::move(unused)) {}
+
+ private:
+  void append(const StmtPtr& stmt, Block& out) override {
+    if (unused_.contains(given(*stmt))) return;
+    const bool had_work = !body_of(*stmt).empty() || !otherwise_of(*stmt).empty();
+    const StmtPtr kept = run(stmt);
+    const bool is_container = is<Branch>(stmt) || is<Scope>(stmt);
+    const bool is_empty = body_of(*kept).empty() && otherwise_of(*kept).empty();
+    if (!(is_container && had_work && is_empty)) out.push_back(kept);
+  }
+
+  const std::set<std::string> unused_;
+};
+
+std::set<std::string> unused_in(const Block& body) {
+  std::set<std::string> found;
+  std::set<std::string> used;
+  const auto note = [&](const ExprPtr& expr) {
+    walk(expr, [&](const Expr& part) {
+      if (const auto* variable = as<VariableReference>(part)) used.insert(variable->name);
+    });
+  };
+  walk(body, [&](const Stmt& stmt) {
+    const std::string name = given(stmt);
+    if (name.empty()) {
+      note(target_of(stmt));
+    } else if (is<Declaration>(stmt)) {
+      found.insert(name);
+    }
+    note(value_of(stmt));
+    if (!name.empty() && has_effects(value_of(stmt))) used.insert(name);
+    // Counters are used by their loops.
+    for_each_header(stmt, [&](const StmtPtr& part) { used.insert(given(*part)); });
+  });
+  for (const std::string& name : used)
+    found.erase(name);
+  return found;
+}
+
+// The body without scalars that are given values, from memory as well, and used in no other way;
+// where that needs a call that might do more, they stay.
+Block without_unused_values(Block body) {
+  while (true) {
+    std::set<std::string> unused = unused_in(body);
+    if (unused.empty()) return body;
+    body = Dropper(std::move(unused)).run(body);
+  }
+}
+
+// Loops whose results are only used under a condition, under it.
+
+// Whether all that the statement does is to give values to local variables.
+bool is_local_work(const StmtPtr& stmt, const Analysis& analysis) {
+  bool result = true;
+  walk({stmt}, [&](const Stmt& part) {
+    if (const auto* declaration = as<Declaration>(part)) {
+      result = result && declaration->variable.storage == Storage::automatic;
+    } else if (const auto& target = target_of(part)) {
+      const auto* base = place_variable(*target);
+      result = result && base != nullptr && !analysis.is_global_pointer(base->name) &&
+               !analysis.is_shared(base->name) && analysis.local(base->name) != nullptr &&
+               !analysis.local(base->name)->is_pointer;
+    } else {
+      result = result && (is<Branch>(part) || is<ForLoop>(part) || is<Scope>(part));
+    }
+  });
+  walk_expressions({stmt}, [&](const Expr& expr) {
+    const auto* call = as<Call>(expr);
+    const bool is_pure =
+        call == nullptr || source::is_pure(*call) || call->function.starts_with("make_");
+    result = result && is_pure && !is<OpaqueExpression>(expr);
+    for_each_passed_place(expr, [&](const Expr&) { result = false; });
+  });
+  return result;
+}
+
+std::set<std::string> names_in(const Block& block) {
+  std::set<std::string> names = declared_names(block);
+  walk_expressions(block, [&](const Expr& expr) {
+    if (const auto* variable = as<VariableReference>(expr)) names.insert(variable->name);
+  });
+  return names;
+}
+
+// Names of locals that the statement declares or changes.
+std::set<std::string> changed_by(const StmtPtr& stmt) {
+  std::set<std::string> names = declared_names({stmt});
+  walk({stmt}, [&](const Stmt& part) {
+    const auto& target = target_of(part);
+    const auto* base = target ? place_variable(*target) : nullptr;
+    if (base != nullptr) names.insert(base->name);
+  });
+  return names;
+}
+
+bool meet(const std::set<std::string>& some, const std::set<std::string>& others) {
+  return std::ranges::any_of(some, [&](const std::string& name) { return others.contains(name); });
+}
+
+// Returns the kernel's body with
+//   float sum = 0;  for (..) sum += ..;  if (row < m) c[row] = sum;
+// as
+//   if (row < m) { float sum = 0; for (..) sum += ..; c[row] = sum; }
+// where what stands in front of the last statement, a branch without an else that asks for nothing
+// in memory, gives values to local variables alone, and these are used in it alone. What the
+// condition needs stays in front. Nothing that threads do together is moved.
+Block with_guarded_loops(const Kernel& kernel) {
+  const Analysis analysis(kernel);
+  if (kernel.body.empty()) return kernel.body;
+  const auto* guard = as<Branch>(kernel.body.back());
+  if (guard == nullptr || !guard->otherwise.empty() || analysis.reads_memory(guard->condition))
+    return kernel.body;
+  // From the guard up: what moves is changed by nothing that stays behind it, and the other way
+  // round.
+  Block moved;
+  Block kept;
+  std::set<std::string> needed = variables_of(guard->condition);
+  bool moves_loop = false;
+  std::size_t at = kernel.body.size() - 1;
+  for (; at > 0; --at) {
+    const StmtPtr& stmt = kernel.body[at - 1];
+    if (!is_local_work(stmt, analysis)) break;
+    if (meet(changed_by(stmt), needed) || meet(names_in({stmt}), changed_by(source::scope(kept)))) {
+      const std::set<std::string> names = names_in({stmt});
+      needed.insert(names.begin(), names.end());
+      kept.insert(kept.begin(), stmt);
+    } else {
+      moved.insert(moved.begin(), stmt);
+      moves_loop = moves_loop || is<ForLoop>(stmt);
+    }
+  }
+  // Names that are only computed stay where everybody sees them.
+  while (!moved.empty() && !is<ForLoop>(moved.front())) {
+    const auto* declaration = as<Declaration>(moved.front());
+    const bool is_index = declaration != nullptr && declaration->value &&
+                          analysis.definition(declaration->variable.name) &&
+                          !analysis.reads_memory(declaration->value);
+    if (!is_index || meet(names_in({moved.front()}), changed_by(source::scope(kept)))) break;
+    kept.push_back(moved.front());
+    moved.erase(moved.begin());
+  }
+  if (!moves_loop) return kernel.body;
+  Block result(kernel.body.begin(), kernel.body.begin() + static_cast<std::ptrdiff_t>(at));
+  result.insert(result.end(), kept.begin(), kept.end());
+  moved.insert(moved.end(), guard->body.begin(), guard->body.end());
+  result.push_back(branch(guard->condition, std::move(moved), {}, guard->line));
+  return result;
+}
+
 // Blocks that declare nothing.
-class ScopeOpener final : public source::Mutator {
+class ScopeOpener final : public Mutator {
  public:
   using Mutator::run;
 
  private:
-  void append(const source::StmtPtr& stmt, source::Block& out) override {
-    const source::StmtPtr inner = run(stmt);
-    const auto* scope = source::as<source::Scope>(inner);
+  void append(const StmtPtr& stmt, Block& out) override {
+    const StmtPtr inner = run(stmt);
+    const auto* scope = source::as<Scope>(inner);
     const bool opens =
-        scope != nullptr && std::ranges::none_of(scope->body, [](const source::StmtPtr& part) {
-          return source::is<source::Declaration>(part);
+        scope != nullptr && std::ranges::none_of(scope->body, [](const StmtPtr& part) {
+          return source::is<Declaration>(part);
         });
     if (opens) {
       out.insert(out.end(), scope->body.begin(), scope->body.end());
@@ -85,7 +265,7 @@ class Untile final : public StepRewriter {
       return refuse("the block's extents follow the sizes, and tiles of one size would be assumed");
     auto form = kernel.single_exit();
     if (!form) return form.error();
-    source::Kernel direct = without_local_pointers((*form)->kernel);
+    Kernel direct = without_local_pointers((*form)->kernel);
     Launch changed = **launch;
     changed.dynamic_shared_bytes = 0;
     take_axes(direct, changed);
@@ -104,19 +284,19 @@ class Untile final : public StepRewriter {
   }
 
  private:
-  static Result<source::Kernel> without_tiles(const source::Kernel& kernel, const Dim3& block) {
-    source::Kernel strips = kernel;
+  static Result<Kernel> without_tiles(const Kernel& kernel, const Dim3& block) {
+    Kernel strips = kernel;
     strips.body = with_plain_strips(kernel, block);
     auto plain = without_staged_copies(strips, block);
     if (!plain) return plain;
-    const source::Analysis analysis(*plain);
+    const Analysis analysis(*plain);
     if (!analysis.has_shared()) return plain;
     // What is left says why it has to stay.
     return without_staged_copy(*plain, analysis, block).error();
   }
 
   // Threads and blocks along the same axis as one place, where that can be had.
-  static void take_axes(source::Kernel& kernel, Launch& launch) {
+  static void take_axes(Kernel& kernel, Launch& launch) {
     if (auto rows = with_block_of_rows(kernel, launch)) {
       kernel.body = std::move(rows->body);
       launch = std::move(rows->launch);
@@ -127,7 +307,7 @@ class Untile final : public StepRewriter {
     }
   }
 
-  static source::Kernel one_loop(source::Kernel kernel, const Dim3& block, const Problem& problem) {
+  static Kernel one_loop(Kernel kernel, const Dim3& block, const Problem& problem) {
     kernel.body = without_unused_values(std::move(kernel.body));
     CoalescedLoops merged = with_coalesced_loops(kernel, block, problem);
     kernel.body = without_unused_values(std::move(merged.body));

@@ -10,36 +10,276 @@
 // that are widened happen for every element, at unit stride, from a place that W divides: constants
 // are checked here, parameters when the kernel runs. Everything else stays as it is, once an
 // element. Alignment is what 'assume: {align}' grants.
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/global_index.h"
-#include "rewrite/analysis/size_expression.h"
-#include "rewrite/analysis/vector_plan.h"
+#include "affine/block_geometry.h"
+#include "affine/global_index.h"
+#include "affine/guarded_access.h"
+#include "affine/size_expression.h"
+#include "base/result.h"
 #include "rewrite/analysis/vector_type.h"
+#include "rewrite/forms/kernel_state.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/names.h"
+#include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
+#include "source/printer.h"
 #include "source/walk.h"
 
+#include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace regraph::rewrite {
 namespace {
 
-using source::Analysis;
-using source::as;
-using source::BinaryOperator;
-using source::Block;
-using source::Declaration;
-using source::ExprPtr;
-using source::Kernel;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtPtr;
-using source::VariableReference;
+// Which accesses of an element-wise kernel several neighbouring elements can share. Used by
+// vectorize_global.
+
+// One place of an array, `element + rest`, that is moved for `width` elements at once.
+struct VectorAccess {
+  std::string array;
+  std::string vector_type;  // float4, ...
+  Polynomial rest;
+  bool loads = false;   // its old value is read
+  bool stores = false;  // written for every element
+};
+
+// Index polynomial in which `element` stays a symbol; nothing for what is none.
+std::optional<Polynomial> element_polynomial(const ExprPtr& expr, const std::string& element,
+                                             const Analysis& analysis) {
+  const SymbolMeaning known = analysis.meaning();
+  const SymbolMeaning meaning = [&](const std::string& name) -> std::optional<Polynomial> {
+    if (name == element) return Polynomial::symbol(name);
+    const ExprPtr definition = analysis.definition(name);
+    return definition ? to_polynomial_with_quotients(definition, meaning) : known(name);
+  };
+  return to_polynomial(expr, meaning);
+}
+
+struct VectorPlan {
+  std::string element;             // the local that counts elements, consecutive in threadIdx.x
+  const Branch* branch = nullptr;  // the kernel's one guarded statement
+  ExprPtr limit;                   // element < limit is part of the guard
+  std::vector<VectorAccess> accesses;
+  std::set<std::string> divisible;  // parameters the width must divide
+};
+
+class VectorPlanner {
+ public:
+  VectorPlanner(const Kernel& kernel, const Analysis& analysis, int width, int alignment)
+      : kernel_(kernel), analysis_(analysis), width_(width), alignment_(alignment) {}
+
+  Result<VectorPlan> plan() {
+    if (Status status = find_branch(); !status) return status.error();
+    if (Status status = find_element(); !status) return status.error();
+    collect();
+    for (auto& [array, uses] : arrays_) {
+      take_conditional_loads(uses);
+      if (uses.obstacle.empty()) {
+        for (VectorAccess& access : uses.accesses)
+          add(access);
+      } else {
+        obstacles_ += (obstacles_.empty() ? "" : "; ") + array + ": " + uses.obstacle;
+      }
+    }
+    if (plan_.accesses.empty()) {
+      return refuse("no access can be widened" +
+                    (obstacles_.empty() ? "" : " (" + obstacles_ + ")"));
+    }
+    return plan_;
+  }
+
+ private:
+  struct ArrayUse {
+    std::vector<VectorAccess> accesses;
+    std::vector<Polynomial> conditional_loads;  // their places
+    std::string obstacle;
+    const Stmt* first_store = nullptr;
+  };
+
+  Status find_branch() {
+    for (const StmtPtr& stmt : kernel_.body) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && declaration->variable.storage == Storage::automatic) continue;
+      const auto* branch = as<Branch>(stmt);
+      const bool is_last = stmt == kernel_.body.back();
+      if (branch == nullptr || !branch->otherwise.empty() || !is_last) {
+        return refuse("the kernel is more than one guarded block of code");
+      }
+      plan_.branch = branch;
+    }
+    if (plan_.branch == nullptr) return refuse("nothing guards the elements past the end");
+    bool plain = true;
+    walk(plan_.branch->body, [&](const Stmt& stmt) {
+      plain = plain && !is<ForLoop>(stmt) && !is<WhileLoop>(stmt) && !is<Jump>(stmt) &&
+              !is<Return>(stmt);
+    });
+    return plain ? Status() : refuse("the code of an element holds a loop");
+  }
+
+  Status find_element() {
+    const Polynomial global = Polynomial::symbol("blockIdx.x") * Polynomial::symbol("blockDim.x") +
+                              Polynomial::symbol("threadIdx.x");
+    for (const StmtPtr& stmt : kernel_.body) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr || !analysis_.definition(declaration->variable.name)) continue;
+      const auto value = analysis_.polynomial(declaration->value);
+      if (value && *value == global) plan_.element = declaration->variable.name;
+      if (!plan_.element.empty()) break;
+    }
+    if (plan_.element.empty()) {
+      return refuse("no variable is blockIdx.x * blockDim.x + threadIdx.x");
+    }
+    for (const ExprPtr& term : conjuncts(plan_.branch->condition)) {
+      const auto* comparison = as_binary(term, BinaryOperator::less);
+      if (comparison == nullptr || plan_.limit) continue;
+      const auto left = element_polynomial(comparison->left, plan_.element, analysis_);
+      if (left && *left == Polynomial::symbol(plan_.element)) plan_.limit = comparison->right;
+    }
+    if (!plan_.limit) {
+      return refuse("the guard '" + print(plan_.branch->condition) + "' is not '" + plan_.element +
+                    " < n'");
+    }
+    const auto limit = analysis_.polynomial(plan_.limit);
+    if (!limit) return refuse("the limit of '" + plan_.element + "' is not a known expression");
+    for (const std::string& symbol : limit->symbols()) {
+      if (kernel_.parameter(symbol) == nullptr) {
+        return refuse("the limit of '" + plan_.element + "' is not the same for all threads");
+      }
+    }
+    return {};
+  }
+
+  void collect() {
+    for_each_guarded_access(plan_.branch->body, [&](const GuardedAccess& access) {
+      const auto* base = base_variable(*access.access);
+      if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
+      note(base->name, access);
+    });
+    walk_expressions(plan_.branch->body, [&](const Expr& expr) {
+      const ExprPtr place = addressed(expr);
+      const auto* base = place ? base_variable(*place) : nullptr;
+      const auto found = base != nullptr ? arrays_.find(base->name) : arrays_.end();
+      if (found != arrays_.end()) found->second.obstacle = "its address is taken";
+    });
+    // Elements before the guard are not known to exist.
+    for (const StmtPtr& stmt : kernel_.body) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr) continue;
+      for (const std::string& name : variables_of(declaration->value)) {
+        if (analysis_.is_global_pointer(name)) arrays_[name].obstacle = "read before the guard";
+      }
+    }
+  }
+
+  void note(const std::string& array, const GuardedAccess& access) {
+    ArrayUse& use = arrays_[array];
+    if (analysis_.is_viewed(array)) use.obstacle = "it is accessed as another type too";
+    const KernelParameter* parameter = kernel_.parameter(array);
+    const std::string type = parameter->scalar ? vector_type(*parameter->scalar, width_) : "";
+    if (type.empty()) {
+      use.obstacle = "its type has no vector of " + std::to_string(width_);
+      return;
+    }
+    if (static_cast<int>(size_in_bytes(*parameter->scalar)) * width_ > alignment_) {
+      use.obstacle = "'assume: {align}' grants only " + std::to_string(alignment_) + " bytes";
+      return;
+    }
+    const bool is_written = analysis_.is_written(array);
+    const auto index = element_polynomial(access.access->index, plan_.element, analysis_);
+    const auto factor = index ? index->coefficient(plan_.element) : std::nullopt;
+    const bool is_flat = is<VariableReference>(access.access->base);
+    const bool is_vector = is_flat && factor && factor->constant() == 1 &&
+                           is_divisible(index->without({plan_.element}));
+    if (is_vector && !access.guards.empty() && !access.is_store && is_written) {
+      use.conditional_loads.push_back(index->without({plan_.element}));
+      return;
+    }
+    const bool fits = is_vector && access.guards.empty();
+    if (!fits) {
+      // Other places of an array that is only read do not matter.
+      if (is_written) use.obstacle = "written where its elements do not fill whole vectors";
+      return;
+    }
+    const Polynomial rest = index->without({plan_.element});
+    auto found = std::find_if(use.accesses.begin(), use.accesses.end(),
+                              [&](const VectorAccess& known) { return known.rest == rest; });
+    if (found == use.accesses.end()) {
+      if (is_written && !use.accesses.empty()) use.obstacle = "written and used at several places";
+      found = use.accesses.insert(found, VectorAccess{array, type, rest, false, false});
+    }
+    if (access.is_store) {
+      if (!found->stores) use.first_store = access.stmt;
+      found->stores = true;
+      return;
+    }
+    // A read after the first store finds the new value in the register; one in it comes before.
+    if (!found->stores || use.first_store == access.stmt) found->loads = true;
+  }
+
+  // What is loaded under a condition can be loaded without where the element is there in any case:
+  // it is stored, whatever the condition.
+  void take_conditional_loads(ArrayUse& use) const {
+    for (const Polynomial& place : use.conditional_loads) {
+      const auto known =
+          std::find_if(use.accesses.begin(), use.accesses.end(),
+                       [&](const VectorAccess& access) { return access.rest == place; });
+      if (known == use.accesses.end()) {
+        use.obstacle = "written where its elements do not fill whole vectors";
+        return;
+      }
+      known->loads = true;
+    }
+  }
+
+  // Whether the width divides the polynomial, given that it divides some parameters.
+  bool is_divisible(const Polynomial& rest) const {
+    for (const auto& [monomial, factor] : rest.terms()) {
+      if (factor % width_ == 0) continue;
+      const bool has_parameter = std::any_of(
+          monomial.begin(), monomial.end(),
+          [&](const std::string& symbol) { return kernel_.parameter(symbol) != nullptr; });
+      if (!has_parameter) return false;
+    }
+    for (const std::string& symbol : rest.symbols()) {
+      const bool is_known =
+          symbol.find('.') != std::string::npos || kernel_.parameter(symbol) != nullptr;
+      if (!is_known) return false;
+    }
+    return true;
+  }
+
+  void add(const VectorAccess& access) {
+    plan_.accesses.push_back(access);
+    for (const auto& [monomial, factor] : access.rest.terms()) {
+      if (factor % width_ == 0) continue;
+      const auto parameter = std::find_if(
+          monomial.begin(), monomial.end(),
+          [&](const std::string& symbol) { return kernel_.parameter(symbol) != nullptr; });
+      plan_.divisible.insert(*parameter);
+    }
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  int width_;
+  int alignment_;
+  VectorPlan plan_{};
+  std::map<std::string, ArrayUse> arrays_;
+  std::string obstacles_;
+};
+
+// Plans for a normalised kernel. Error: refused.
+Result<VectorPlan> plan_vectors(const Kernel& kernel, const Analysis& analysis, int width,
+                                int alignment) {
+  return VectorPlanner(kernel, analysis, width, alignment).plan();
+}
 
 ExprPtr component(const std::string& vector, int number, std::optional<ScalarType> type) {
-  return source::member(source::variable(vector, std::nullopt), component_name(number), type);
+  return member(source::variable(vector, std::nullopt), component_name(number), type);
 }
 
 class Widener {
@@ -62,11 +302,10 @@ class Widener {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration != nullptr && declaration->variable.name == plan_.element) {
         element_ = declaration->variable;
-        source::Variable variable = element_;
+        Variable variable = element_;
         variable.name = first_;
         variable.is_const = true;
-        common_.push_back(source::declare(
-            variable, source::multiply(declaration->value, source::integer(width_))));
+        common_.push_back(declare(variable, multiply(declaration->value, integer(width_))));
       } else if (declaration != nullptr && !depends(*declaration)) {
         common_.push_back(stmt);
       } else {
@@ -89,7 +328,7 @@ class Widener {
   // Whether a declaration in front of the guard is different for the elements of a thread.
   bool depends(const Declaration& declaration) {
     if (!declaration.value) return true;
-    for (const std::string& name : source::variables_of(declaration.value)) {
+    for (const std::string& name : variables_of(declaration.value)) {
       if (name == plan_.element || dependent_.contains(name)) {
         dependent_.insert(declaration.variable.name);
         return true;
@@ -100,11 +339,11 @@ class Widener {
 
   ExprPtr first() const { return source::variable(first_, element_.scalar); }
 
-  ExprPtr element_number(int number) const { return source::add(first(), source::integer(number)); }
+  ExprPtr element_number(int number) const { return source::add(first(), integer(number)); }
 
   // The expression with locals that depend on the element written out, for element `number`.
   ExprPtr at_element(const ExprPtr& expr, int number) const {
-    return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
       const auto* variable = as<VariableReference>(node);
       if (variable == nullptr) return std::nullopt;
       if (variable->name == plan_.element) return element_number(number);
@@ -117,23 +356,22 @@ class Widener {
   // The guard, for all elements of a vector.
   Result<ExprPtr> whole_vector_condition() const {
     std::vector<ExprPtr> terms;
-    for (const ExprPtr& term : source::conjuncts(plan_.branch->condition)) {
+    for (const ExprPtr& term : conjuncts(plan_.branch->condition)) {
       auto whole = whole_vector_term(term);
       if (!whole) return whole;
       terms.push_back(*whole);
     }
     for (const std::string& name : plan_.divisible) {
       const ExprPtr size = source::variable(name, kernel_.parameter(name)->scalar);
-      terms.push_back(
-          source::equals(source::remainder(size, source::integer(width_)), source::integer(0)));
+      terms.push_back(equals(source::remainder(size, integer(width_)), integer(0)));
     }
-    return source::conjunction(terms);
+    return conjunction(terms);
   }
 
   Result<ExprPtr> whole_vector_term(const ExprPtr& term) const {
-    const auto* comparison = as<source::Binary>(term);
+    const auto* comparison = as<Binary>(term);
     if (comparison == nullptr || !is_order(comparison->op)) {
-      for (const std::string& name : source::variables_of(term)) {
+      for (const std::string& name : variables_of(term)) {
         if (name == plan_.element || dependent_.contains(name))
           return refuse("a part of the guard is no comparison of the element's number");
       }
@@ -154,8 +392,7 @@ class Widener {
   }
 
   static bool is_order(BinaryOperator op) {
-    return source::is_comparison(op) && op != BinaryOperator::equal &&
-           op != BinaryOperator::not_equal;
+    return is_comparison(op) && op != BinaryOperator::equal && op != BinaryOperator::not_equal;
   }
 
   ExprPtr wide_place(const VectorAccess& access, bool stores) const {
@@ -163,31 +400,30 @@ class Widener {
     const bool wide = element_.scalar && size_in_bytes(*element_.scalar) == 8;
     ExprPtr index = first();
     if (!access.rest.is_zero()) {
-      index = source::add(source::to_expression(access.rest, wide), index);
+      index = source::add(to_expression(access.rest, wide), index);
     }
     const ExprPtr address =
         source::address(source::element(source::variable(access.array, scalar), {index}));
     const std::string type = (stores ? "" : "const ") + access.vector_type + "*";
-    return source::element(source::cast(type, address), {source::integer(0)});
+    return source::element(cast(type, address), {integer(0)});
   }
 
   Block whole_vectors() {
     Block result;
     for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
       const VectorAccess& access = plan_.accesses[i];
-      source::Variable variable;
+      Variable variable;
       variable.name = vectors_[i];
       variable.type = access.vector_type;
-      result.push_back(
-          source::declare(variable, access.loads ? wide_place(access, false) : nullptr));
+      result.push_back(declare(variable, access.loads ? wide_place(access, false) : nullptr));
     }
     for (int number = 0; number < width_; ++number) {
-      result.push_back(source::scope(names_.renamed(element_code(number))));
+      result.push_back(scope(names_.renamed(element_code(number))));
     }
     for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
       if (!plan_.accesses[i].stores) continue;
-      result.push_back(source::assign(wide_place(plan_.accesses[i], true),
-                                      source::variable(vectors_[i], std::nullopt)));
+      result.push_back(
+          assign(wide_place(plan_.accesses[i], true), source::variable(vectors_[i], std::nullopt)));
     }
     return result;
   }
@@ -202,9 +438,9 @@ class Widener {
         code.insert(code.end(), plan_.branch->body.begin(), plan_.branch->body.end());
       }
     }
-    const source::ExprRewrite rewrite = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      if (source::is_named(expr, plan_.element)) return element_number(number);
-      const auto* access = as<source::Subscript>(expr);
+    const ExprRewrite rewrite = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      if (is_named(expr, plan_.element)) return element_number(number);
+      const auto* access = as<Subscript>(expr);
       const auto* array = access != nullptr ? as<VariableReference>(access->base) : nullptr;
       if (array == nullptr) return std::nullopt;
       for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
@@ -215,19 +451,19 @@ class Widener {
       }
       return std::nullopt;
     };
-    return without_unused(source::rewrite_expressions(code, rewrite));
+    return without_unused(rewrite_expressions(code, rewrite));
   }
 
   // Index arithmetic that only the widened accesses needed.
   Block without_unused(const Block& code) const {
     std::set<std::string> used;
-    source::walk(code, [&](const Stmt& stmt) {
+    walk(code, [&](const Stmt& stmt) {
       for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)}) {
-        for (const std::string& name : source::variables_of(expr))
+        for (const std::string& name : variables_of(expr))
           used.insert(name);
       }
     });
-    return source::rewrite_statements(code, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    return rewrite_statements(code, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declaration = as<Declaration>(stmt);
       const bool is_unused = declaration != nullptr && declaration->value &&
                              !used.contains(declaration->variable.name) &&
@@ -237,13 +473,12 @@ class Widener {
   }
 
   StmtPtr remainder() {
-    source::Variable counter = element_;
+    Variable counter = element_;
     counter.is_const = false;
     const ExprPtr element = source::variable(plan_.element, element_.scalar);
-    return source::loop(
-        source::declare(counter, first()),
-        source::less(element, source::add(first(), source::integer(width_))),
-        source::assign(element, source::AssignmentOperator::add, source::integer(1)), per_element_);
+    return loop(declare(counter, first()),
+                source::less(element, source::add(first(), integer(width_))),
+                assign(element, AssignmentOperator::add, integer(1)), per_element_);
   }
 
   const Kernel& kernel_;
@@ -252,7 +487,7 @@ class Widener {
   Names names_;
   int width_;
   std::string first_;
-  source::Variable element_;
+  Variable element_;
   std::vector<std::string> vectors_;
   std::set<std::string> dependent_;
   Block common_;  // once a vector

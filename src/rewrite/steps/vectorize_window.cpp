@@ -24,23 +24,130 @@
 // accessed anyway or because the buffer is made of whole vectors. Alignment is what
 // 'assume: {align}' grants.
 #include "rewrite/analysis/interior.h"
+#include "rewrite/analysis/loop_choice.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/steps/macro_step.h"
-#include "rewrite/transform/full_unroll.h"
 #include "rewrite/transform/guard_removal.h"
 #include "rewrite/transform/inside_first.h"
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/neighbour_vectors.h"
 #include "source/build.h"
+#include "source/counted_loop.h"
+#include "source/match.h"
+#include "source/walk.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace regraph::rewrite {
 namespace {
 
-using source::Block;
-using source::ExprPtr;
-using source::Kernel;
+// Full unrolling: loops of constant length as copies of their bodies, one after the other.
+
+constexpr std::int64_t kLongestWrittenOut = 64;
+
+std::int64_t statements_in(const Block& block) {
+  std::int64_t count = 0;
+  walk(block, [&](const Stmt&) { ++count; });
+  return count;
+}
+
+bool leaves_early(const Block& block) {
+  bool found = false;
+  walk(block, [&](const Stmt& stmt) { found = found || is<Jump>(stmt) || is<Return>(stmt); });
+  return found;
+}
+
+bool is_wide_integer(const ExprPtr& expr) {
+  return expr->type && !is_floating(*expr->type) &&
+         size_in_bytes(*expr->type) >= sizeof(std::int32_t);
+}
+
+// Puts a number in the place of a counter, and folds what that makes of integers.
+ExprPtr with_number(const ExprPtr& expr, const std::string& counter, const ExprPtr& number) {
+  return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    if (is_named(*node, counter)) return number;
+    const auto* binary = as<Binary>(node);
+    if (binary == nullptr || !variables_of(node).contains(counter)) return std::nullopt;
+    const ExprPtr left = with_number(binary->left, counter, number);
+    const ExprPtr right = with_number(binary->right, counter, number);
+    const bool folds = is_wide_integer(node) && is_wide_integer(left) && is_wide_integer(right);
+    if (folds) {
+      ExprPtr result = source::binary(binary->op, left, right);
+      if (result->type == node->type) return result;
+    }
+    return std::make_shared<Binary>(binary->op, left, right, node->type);
+  });
+}
+
+class LoopWriter {
+ public:
+  LoopWriter(Names& names, int most_statements) : names_(names), most_(most_statements) {}
+
+  Block run(const Block& block) {
+    Block result;
+    for (const StmtPtr& stmt : block) {
+      Block body = run(body_of(*stmt));
+      if (is<Scope>(stmt)) {
+        append(result, names_.renamed(body));
+        continue;
+      }
+      const auto* loop = as<ForLoop>(stmt);
+      if (loop != nullptr) {
+        if (auto copies = copies_of(*loop, body)) {
+          append(result, *copies);
+          continue;
+        }
+      }
+      result.push_back(with_blocks(stmt, std::move(body), run(otherwise_of(*stmt))));
+    }
+    return result;
+  }
+
+ private:
+  static void append(Block& out, const Block& more) {
+    out.insert(out.end(), more.begin(), more.end());
+  }
+
+  std::optional<Block> copies_of(const ForLoop& loop, const Block& body) {
+    const auto counted = counted_loop_of(loop);
+    const auto* declaration = loop.declaration();
+    if (!counted || declaration == nullptr || loop.unroll == kNeverUnroll) return std::nullopt;
+    const auto trips = counted->trip_count();
+    const auto first =
+        to_polynomial(counted->first,
+                      [](const std::string&) -> std::optional<Polynomial> { return std::nullopt; });
+    if (!trips || !first || !first->constant()) return std::nullopt;
+    if (*trips > kLongestWrittenOut || *trips * statements_in(body) > most_) return std::nullopt;
+    if (leaves_early(body)) return std::nullopt;
+    Block result;
+    for (std::int64_t trip = 0; trip < *trips; ++trip) {
+      ExprPtr number = integer(*first->constant() + trip * counted->stride);
+      if (declaration->variable.scalar != ScalarType::i32) {
+        number = with_type(cast(declaration->variable.type, number), declaration->variable.scalar);
+      }
+      const Block copy =
+          rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+            if (!variables_of(expr).contains(counted->name)) return expr;
+            return with_number(expr, counted->name, number);
+          });
+      append(result, names_.renamed(copy));
+    }
+    return result;
+  }
+
+  Names& names_;
+  std::int64_t most_;
+};
+
+// Returns the block with counted loops of constant length written out, inner ones first, as long as
+// none of them makes more than `most_statements`; scopes are dissolved. What copies declare gets
+// new names. Loops that ask not to be unrolled, or that hold jumps, stay.
+Block fully_unrolled(const Block& block, Names& names, int most_statements) {
+  return LoopWriter(names, most_statements).run(block);
+}
 
 // Beyond, instructions no longer stay in the cache near the multiprocessor.
 constexpr int kMostStatementsWrittenOut = 1000;
@@ -85,7 +192,7 @@ class VectorizeWindow final : public StepRewriter {
     if (wide->divisible) {
       auto others = apart(kernel, *width);
       if (!others) return others.error();
-      code.body = {source::branch(wide->divisible, code.body, names.renamed(*others))};
+      code.body = {branch(wide->divisible, code.body, names.renamed(*others))};
     }
     result->unit.kernel = std::move(code);
     rely_on(*result, kNeedsDistinctBuffers);
@@ -99,7 +206,7 @@ class VectorizeWindow final : public StepRewriter {
     if (!kernel.problem().assume.noalias)
       return refuse("the problem does not grant 'assume: {noalias: true}'");
     if (const Status& status = kernel.transparent(); !status) return status;
-    const source::Analysis& analysis = kernel.analysis();
+    const Analysis& analysis = kernel.analysis();
     if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
       return refuse("the threads of a block work together");
     if (!analysis.unknown_calls().empty()) {
@@ -126,7 +233,7 @@ class VectorizeWindow final : public StepRewriter {
                                   Names& names, int width) {
     Kernel code = kernel;
     code.body = fully_unrolled(with_inside_first(kernel.body), names, kMostStatementsWrittenOut);
-    const source::Analysis analysis(code);
+    const Analysis analysis(code);
     const auto interior = interior_of_threads(code, analysis, (*coarsened.launch())->block);
     if (!interior) return interior.error();
     NeighbourVectors vectors(code, analysis, coarsened.problem(), names, width);
@@ -137,11 +244,10 @@ class VectorizeWindow final : public StepRewriter {
           "no neighbouring elements are accessed whenever the same code is run, or none of them "
           "is known to start a vector");
     }
-    result.divisible = source::conjunction(vectors.conditions());
+    result.divisible = conjunction(vectors.conditions());
     if (!interior->conditions.empty()) {
-      result.body = {source::branch(source::conjunction(interior->conditions),
-                                    std::move(result.body),
-                                    seldom_run(names.renamed(kernel.body)))};
+      result.body = {branch(conjunction(interior->conditions), std::move(result.body),
+                            seldom_run(names.renamed(kernel.body)))};
     }
     return result;
   }

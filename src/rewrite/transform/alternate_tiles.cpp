@@ -13,17 +13,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Declaration;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-
 namespace {
 
 class Alternator {
@@ -39,20 +28,19 @@ class Alternator {
 
  private:
   ExprPtr next_strip() const {
-    return source::add(source::variable(strips_.counted.name),
-                       source::integer(strips_.counted.stride));
+    return add(source::variable(strips_.counted.name), integer(strips_.counted.stride));
   }
 
   Block alternating() {
     Block result;
     Block filled = names_.renamed(
-        tiles_.on_tile(tiles_.in_strip(strips_.copies, strips_.counted.first), source::integer(0)));
-    result.push_back(source::branch(tiles_.has_strip(strips_.counted.first), std::move(filled)));
-    result.push_back(source::declare_integer(buffer_, source::integer(0), false));
-    result.push_back(source::barrier());
+        tiles_.on_tile(tiles_.in_strip(strips_.copies, strips_.counted.first), integer(0)));
+    result.push_back(branch(tiles_.has_strip(strips_.counted.first), std::move(filled)));
+    result.push_back(declare_integer(buffer_, integer(0), false));
+    result.push_back(barrier());
 
     const ExprPtr current = source::variable(buffer_);
-    const ExprPtr other = source::subtract(source::integer(1), current);
+    const ExprPtr other = subtract(integer(1), current);
     Block held;
     Block loads = copies_.declarations;
     Block stores = copies_.declarations;
@@ -60,15 +48,14 @@ class Alternator {
       divide(part, held, loads, stores);
     stores = names_.renamed(stores);
     Block body = std::move(held);
-    body.push_back(
-        source::branch(tiles_.has_strip(next_strip()), tiles_.in_strip(loads, next_strip())));
+    body.push_back(branch(tiles_.has_strip(next_strip()), tiles_.in_strip(loads, next_strip())));
     Block use = tiles_.on_tile(strips_.use, current);
-    if (strips_.active) use = {source::branch(strips_.active, std::move(use))};
+    if (strips_.active) use = {branch(strips_.active, std::move(use))};
     append(std::move(use), body);
-    body.push_back(source::branch(tiles_.has_strip(next_strip()),
-                                  tiles_.on_tile(tiles_.in_strip(stores, next_strip()), other)));
-    body.push_back(source::barrier());
-    body.push_back(source::assign(current, other));
+    body.push_back(branch(tiles_.has_strip(next_strip()),
+                          tiles_.on_tile(tiles_.in_strip(stores, next_strip()), other)));
+    body.push_back(barrier());
+    body.push_back(assign(current, other));
     // The loop itself, with another body.
     const auto& loop = source::to<ForLoop>(*strips_.loop);
     result.push_back(
@@ -81,21 +68,21 @@ class Alternator {
     std::map<std::string, std::string> registers;  // name in the part -> name of the registers
     const ExprPtr place =
         part.loop != nullptr ? source::variable(part.loop->declaration()->variable.name) : nullptr;
-    const auto hold = [&](source::Variable variable, const std::string& stem) {
+    const auto hold = [&](Variable variable, const std::string& stem) {
       std::string name = names_.fresh(stem);
       variable.name = name;
       variable.is_const = false;
       if (part.loop != nullptr) variable.extents.insert(variable.extents.begin(), part.count);
-      held.push_back(source::declare(std::move(variable), nullptr));
+      held.push_back(declare(std::move(variable), nullptr));
       return name;
     };
     const auto held_at = [&](const std::string& name, std::optional<ScalarType> type) {
       const ExprPtr base = source::variable(name, type);
-      return place ? source::element(base, {place}) : base;
+      return place ? element(base, {place}) : base;
     };
     const auto on_registers = [&](const Block& block) {
-      return source::rewrite_expressions(block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        const auto* variable = as<source::VariableReference>(expr);
+      return rewrite_expressions(block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        const auto* variable = as<VariableReference>(expr);
         const auto found = variable != nullptr ? registers.find(variable->name) : registers.end();
         if (found == registers.end()) return std::nullopt;
         return held_at(found->second, expr->type);
@@ -112,9 +99,9 @@ class Alternator {
       registers[declaration->variable.name] =
           hold(declaration->variable, declaration->variable.name + "_next");
       if (declaration->value) {
-        load.push_back(source::assign(
-            source::variable(declaration->variable.name, declaration->variable.scalar),
-            declaration->value));
+        load.push_back(
+            assign(source::variable(declaration->variable.name, declaration->variable.scalar),
+                   declaration->value));
       }
     }
     Block store = part.declarations;
@@ -124,14 +111,14 @@ class Alternator {
         store.push_back(stmt);
         continue;
       }
-      const source::VariableReference& tile = *source::base_variable(*assignment->target);
-      const source::Variable& variable =
+      const VariableReference& tile = *base_variable(*assignment->target);
+      const Variable& variable =
           *std::find_if(strips_.tiles.begin(), strips_.tiles.end(),
-                        [&](const source::Variable& one) { return one.name == tile.name; });
-      source::Variable one = source::local_variable("", variable.type, variable.scalar);
+                        [&](const Variable& one) { return one.name == tile.name; });
+      Variable one = local_variable("", variable.type, variable.scalar);
       const std::string name = hold(std::move(one), tile.name + "_next");
-      load.push_back(source::assign(held_at(name, variable.scalar), assignment->value));
-      store.push_back(source::assign(assignment->target, held_at(name, variable.scalar)));
+      load.push_back(assign(held_at(name, variable.scalar), assignment->value));
+      store.push_back(assign(assignment->target, held_at(name, variable.scalar)));
     }
     append(part.around(on_registers(load)), loads);
     append(part.around(on_registers(store)), stores);
@@ -149,7 +136,7 @@ class Alternator {
   std::string buffer_;
 };
 
-std::int64_t elements_of(const source::Variable& variable) {
+std::int64_t elements_of(const Variable& variable) {
   std::int64_t count = 1;
   for (const std::int64_t extent : variable.extents)
     count *= extent;

@@ -3,7 +3,7 @@
 
 #include "rewrite/analysis/strip_copies.h"
 #include "rewrite/analysis/strip_loop.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -15,7 +15,7 @@ inline constexpr std::int64_t kMostHeldElements = 64;
 [[nodiscard]] std::int64_t held_elements(const StripCopies& copies);
 
 // The kernel's body with the next strip loaded while the current one is used.
-[[nodiscard]] source::Block alternate_tiles(const source::Kernel& kernel, const StripLoop& strips,
-                                            const StripCopies& copies);
+[[nodiscard]] Block alternate_tiles(const Kernel& kernel, const StripLoop& strips,
+                                    const StripCopies& copies);
 
 }  // namespace regraph::rewrite

@@ -1,6 +1,6 @@
 #include "rewrite/transform/block_copies.h"
 
-#include "rewrite/analysis/varying.h"
+#include "affine/varying.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -10,30 +10,17 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Barrier;
-using source::Block;
-using source::Declaration;
-using source::Evaluation;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-using source::VariableReference;
-
 namespace {
 
 // Outermost first.
 std::vector<CopyLoop> loops_of(const BlockMerge& merge) {
   const Kernel& kernel = merge.form.kernel;
   const std::string stem = "c" + merge.axis;
-  if (merge.group == 1) return {{source::fresh_name(kernel, stem), merge.factor}};
+  if (merge.group == 1) return {{fresh_name(kernel, stem), merge.factor}};
   std::vector<CopyLoop> loops;
   const int groups = merge.factor / merge.group;
-  if (groups > 1) loops.push_back({source::fresh_name(kernel, "g" + merge.axis), groups});
-  loops.push_back({source::fresh_name(kernel, stem), merge.group});
+  if (groups > 1) loops.push_back({fresh_name(kernel, "g" + merge.axis), groups});
+  loops.push_back({fresh_name(kernel, stem), merge.group});
   return loops;
 }
 
@@ -64,7 +51,7 @@ bool BlockCopies::collect_restarted(const Block& block) {
       continue;
     }
     const Block repeated = {stmt};
-    const std::set<std::string> own = source::declared_names(repeated);
+    const std::set<std::string> own = declared_names(repeated);
     for_each_changed(repeated, [&](const std::string& name) {
       if (!own.contains(name) && analysis_.local(name) != nullptr)
         found = varying_.insert(name).second || found;
@@ -83,7 +70,7 @@ void BlockCopies::collect_recomputed(const Block& block) {
         analysis_.reads_memory(declaration->value)) {
       continue;
     }
-    const std::set<std::string> used = source::variables_of(declaration->value);
+    const std::set<std::string> used = variables_of(declaration->value);
     const bool stable = std::all_of(used.begin(), used.end(), [&](const std::string& name) {
       return recomputed_.contains(name) || kernel_.parameter(name) != nullptr ||
              (analysis_.is_single_definition(name) && !varying_.contains(name));
@@ -93,15 +80,15 @@ void BlockCopies::collect_recomputed(const Block& block) {
 }
 
 bool BlockCopies::varies(const ExprPtr& expr) const {
-  return rewrite::is_varying(expr, builtin_, varying_);
+  return affine::is_varying(expr, builtin_, varying_);
 }
 
 bool BlockCopies::varies(const StmtPtr& stmt) const {
   bool found = false;
-  source::walk(Block{stmt}, [&](const Stmt& inner) {
+  walk(Block{stmt}, [&](const Stmt& inner) {
     if (is<Evaluation>(inner)) found = true;
     if (const ExprPtr& target = target_of(inner)) {
-      const auto* base = source::base_variable(*target);
+      const auto* base = base_variable(*target);
       found = found || !is_local(base) || varying_.contains(base->name);
     }
     const auto* declaration = as<Declaration>(inner);
@@ -113,29 +100,28 @@ bool BlockCopies::varies(const StmtPtr& stmt) const {
 
 bool BlockCopies::is_opened(const Stmt& stmt) const {
   const auto* loop = as<ForLoop>(stmt);
-  return is<source::Scope>(stmt) || (loop != nullptr && has_uniform_header(*loop));
+  return is<Scope>(stmt) || (loop != nullptr && has_uniform_header(*loop));
 }
 
 bool BlockCopies::has_uniform_header(const ForLoop& loop) const {
   bool uniform = !varies(loop.condition);
-  source::for_each_header(loop, [&](const StmtPtr& part) {
+  for_each_header(loop, [&](const StmtPtr& part) {
     uniform = uniform && !varies(value_of(*part)) && !varies(target_of(*part));
   });
   const Declaration* counter = loop.declaration();
   if (!uniform || (counter != nullptr && varying_.contains(counter->variable.name))) return false;
   bool jumps = false;
-  source::walk(loop.body, [&](const Stmt& inner) {
-    jumps = jumps || is<source::Jump>(inner) || is<source::Return>(inner);
-  });
+  walk(loop.body,
+       [&](const Stmt& inner) { jumps = jumps || is<Jump>(inner) || is<Return>(inner); });
   return !jumps;
 }
 
 bool BlockCopies::is_local(const VariableReference* variable) const {
-  const source::Variable* local = variable != nullptr ? analysis_.local(variable->name) : nullptr;
+  const Variable* local = variable != nullptr ? analysis_.local(variable->name) : nullptr;
   return local != nullptr && !local->is_pointer;
 }
 
-source::Variable BlockCopies::copies_of(source::Variable variable) const {
+Variable BlockCopies::copies_of(Variable variable) const {
   for (auto copies = loops_.rbegin(); copies != loops_.rend(); ++copies)
     variable.extents.insert(variable.extents.begin(), copies->count);
   variable.is_const = false;
@@ -144,25 +130,24 @@ source::Variable BlockCopies::copies_of(source::Variable variable) const {
 
 void BlockCopies::for_each_changed(const Block& block,
                                    const std::function<void(const std::string&)>& visit) const {
-  const auto note = [&](const source::Expr& place) {
-    const auto* base = source::place_variable(place);
+  const auto note = [&](const Expr& place) {
+    const auto* base = place_variable(place);
     if (base == nullptr) return;
-    const source::Variable* local = analysis_.local(base->name);
-    const source::KernelParameter* parameter = kernel_.parameter(base->name);
+    const Variable* local = analysis_.local(base->name);
+    const KernelParameter* parameter = kernel_.parameter(base->name);
     const bool is_pointer =
         local != nullptr ? local->is_pointer : parameter != nullptr && parameter->is_pointer;
     if (!is_pointer || is<VariableReference>(place)) visit(base->name);
   };
-  source::walk(block, [&](const Stmt& stmt) {
+  walk(block, [&](const Stmt& stmt) {
     if (target_of(stmt)) note(*target_of(stmt));
-    source::walk_own_expressions(
-        stmt, [&](const source::Expr& expr) { source::for_each_passed_place(expr, note); });
+    walk_own_expressions(stmt, [&](const Expr& expr) { for_each_passed_place(expr, note); });
   });
 }
 
-std::optional<Block> assignments_of(const source::Variable& variable, const ExprPtr& value) {
+std::optional<Block> assignments_of(const Variable& variable, const ExprPtr& value) {
   constexpr std::int64_t kMostAssignments = 64;
-  const auto* list = as<source::InitializerList>(value);
+  const auto* list = as<InitializerList>(value);
   if (list == nullptr || variable.extents.size() != 1 || !variable.scalar ||
       variable.extents[0] > kMostAssignments) {
     return std::nullopt;
@@ -171,10 +156,10 @@ std::optional<Block> assignments_of(const source::Variable& variable, const Expr
   for (std::int64_t at = 0; at < variable.extents[0]; ++at) {
     const auto position = static_cast<std::size_t>(at);
     const bool is_given = position < list->values.size();
-    if (is_given && is<source::InitializerList>(list->values[position])) return std::nullopt;
-    result.push_back(source::assign(
-        source::element(source::variable(variable.name, variable.scalar), {source::integer(at)}),
-        is_given ? list->values[position] : source::zero_of(*variable.scalar)));
+    if (is_given && is<InitializerList>(list->values[position])) return std::nullopt;
+    result.push_back(
+        assign(element(source::variable(variable.name, variable.scalar), {integer(at)}),
+               is_given ? list->values[position] : zero_of(*variable.scalar)));
   }
   return result;
 }

@@ -2,9 +2,9 @@
 // by merge_blocks and merge_check.
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/merge_blocks.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <functional>
 #include <map>
@@ -36,26 +36,26 @@ class BlockCopies {
     return recomputed_.contains(name);
   }
   // The declaration of such a variable.
-  [[nodiscard]] const source::StmtPtr& recomputed(const std::string& name) const {
+  [[nodiscard]] const StmtPtr& recomputed(const std::string& name) const {
     return recomputed_.at(name);
   }
 
   // Whether the value is different for different copies.
-  [[nodiscard]] bool varies(const source::ExprPtr& expr) const;
+  [[nodiscard]] bool varies(const ExprPtr& expr) const;
   // Whether the statement, or anything below it, is. What other blocks can see happens once per
   // merged block.
-  [[nodiscard]] bool varies(const source::StmtPtr& stmt) const;
+  [[nodiscard]] bool varies(const StmtPtr& stmt) const;
   // Whether the loop over copies goes inside the statement.
-  [[nodiscard]] bool is_opened(const source::Stmt& stmt) const;
+  [[nodiscard]] bool is_opened(const Stmt& stmt) const;
   // Whether it is a register or shared memory; the variable may be null.
-  [[nodiscard]] bool is_local(const source::VariableReference* variable) const;
+  [[nodiscard]] bool is_local(const VariableReference* variable) const;
 
   // The variable as an array of its copies.
-  [[nodiscard]] source::Variable copies_of(source::Variable variable) const;
+  [[nodiscard]] Variable copies_of(Variable variable) const;
 
   // Calls `visit` with the variables and arrays that the block changes, or lets others change; not
   // what lies behind pointers.
-  void for_each_changed(const source::Block& block,
+  void for_each_changed(const Block& block,
                         const std::function<void(const std::string&)>& visit) const;
 
  private:
@@ -64,21 +64,20 @@ class BlockCopies {
   // Adds to the varying names what statements change that every copy repeats as a whole: the next
   // copy has to start from what was there before, even where all of them go through the same
   // values. Returns whether there was any.
-  bool collect_restarted(const source::Block& block);
+  bool collect_restarted(const Block& block);
   // Those inside a branch stay where they are: the branch as a whole is repeated.
-  void collect_recomputed(const source::Block& block);
-  [[nodiscard]] bool has_uniform_header(const source::ForLoop& loop) const;
+  void collect_recomputed(const Block& block);
+  [[nodiscard]] bool has_uniform_header(const ForLoop& loop) const;
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
   std::string builtin_;
   std::vector<CopyLoop> loops_;
   std::set<std::string> varying_;
-  std::map<std::string, source::StmtPtr> recomputed_;
+  std::map<std::string, StmtPtr> recomputed_;
 };
 
 // What gives a flat array the values of its list; nothing for any other.
-[[nodiscard]] std::optional<source::Block> assignments_of(const source::Variable& variable,
-                                                          const source::ExprPtr& value);
+[[nodiscard]] std::optional<Block> assignments_of(const Variable& variable, const ExprPtr& value);
 
 }  // namespace regraph::rewrite

@@ -20,19 +20,19 @@ void CodeLines::add(const std::string& text) {
   lines_.push_back(std::string(2 * depth_, ' ') + text);
 }
 
-void CodeLines::add(const source::Block& block) {
-  std::string text = source::print(block, static_cast<int>(2 * depth_));
+void CodeLines::add(const Block& block) {
+  std::string text = print(block, static_cast<int>(2 * depth_));
   while (!text.empty() && text.back() == '\n')
     text.pop_back();
   lines_.push_back(std::move(text));
 }
 
-source::Block CodeLines::block() const {
+Block CodeLines::block() const {
   std::string text;
   for (const std::string& line : lines_)
     text += (text.empty() ? "" : "\n") + line;
   const std::size_t first = text.find_first_not_of(' ');
-  return {std::make_shared<source::OpaqueStatement>(text.substr(first))};
+  return {std::make_shared<OpaqueStatement>(text.substr(first))};
 }
 
 }  // namespace regraph::rewrite

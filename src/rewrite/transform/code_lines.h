@@ -1,7 +1,7 @@
 // Code that is written line by line, for what the kernel IR has no form for: inline PTX, lambdas.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <fmt/format.h>
 
@@ -38,10 +38,10 @@ class CodeLines {
 
   // Text as it is: a percent sign or a brace means itself.
   void add(const std::string& text);
-  void add(const source::Block& block);
+  void add(const Block& block);
 
   // All lines as one statement, so that the kernel's own indentation comes in front of the first.
-  [[nodiscard]] source::Block block() const;
+  [[nodiscard]] Block block() const;
 
  private:
   std::vector<std::string> lines_;

@@ -14,10 +14,6 @@
 
 namespace regraph::rewrite {
 
-using source::Block;
-using source::ExprPtr;
-using source::StmtPtr;
-
 namespace {
 
 // Tiles begin where wide accesses may.
@@ -27,10 +23,10 @@ std::int64_t rounded(std::int64_t bytes) {
 
 class DynamicMemory {
  public:
-  DynamicMemory(const source::Unit& unit, const std::vector<source::Variable>& tiles) {
+  DynamicMemory(const Unit& unit, const std::vector<Variable>& tiles) {
     Names names(unit.kernel);
     std::int64_t bytes = 0;
-    for (const source::Variable& tile : tiles) {
+    for (const Variable& tile : tiles) {
       // Unlike a static array it has one name for the whole unit.
       std::string name = tile.name;
       while (unit.before.find(name) != std::string::npos ||
@@ -44,50 +40,50 @@ class DynamicMemory {
   }
 
   Block moved(const Block& body) const {
-    return source::rewrite_expressions(
-        source::rewrite_statements(body, [&](const StmtPtr& stmt) { return declared(stmt); }),
+    return rewrite_expressions(
+        rewrite_statements(body, [&](const StmtPtr& stmt) { return declared(stmt); }),
         [&](const ExprPtr& expr) { return element(expr); });
   }
 
  private:
   struct Place {
     std::string name;
-    source::Variable tile;
+    Variable tile;
     std::int64_t first = 0;  // element
   };
 
   std::optional<Block> declared(const StmtPtr& stmt) const {
-    const auto* declaration = source::as<source::Declaration>(stmt);
+    const auto* declaration = as<Declaration>(stmt);
     if (declaration == nullptr) return std::nullopt;
     const auto place = places_.find(declaration->variable.name);
     if (place == places_.end()) return std::nullopt;
-    source::Variable tile = declaration->variable;
+    Variable tile = declaration->variable;
     tile.name = place->second.name;
-    tile.storage = source::Storage::dynamic_shared;
+    tile.storage = Storage::dynamic_shared;
     tile.extents = {0};
     tile.alignment = std::max(tile.alignment, static_cast<int>(kWidestAccess));
-    return Block{source::declare(std::move(tile), nullptr)};
+    return Block{declare(std::move(tile), nullptr)};
   }
 
   // tile[i][j] as tile[first + i * columns + j].
   std::optional<ExprPtr> element(const ExprPtr& expr) const {
-    if (!source::is<source::Subscript>(*expr)) return std::nullopt;
-    const auto* base = source::base_variable(*expr);
+    if (!is<Subscript>(*expr)) return std::nullopt;
+    const auto* base = base_variable(*expr);
     const auto found = base != nullptr ? places_.find(base->name) : places_.end();
     if (found == places_.end()) return std::nullopt;
     const Place& place = found->second;
-    std::vector<ExprPtr> indices = source::indices_of(*expr);
-    ExprPtr number = source::integer(place.first);
+    std::vector<ExprPtr> indices = indices_of(*expr);
+    ExprPtr number = integer(place.first);
     std::int64_t below = 1;
     for (const std::int64_t extent : place.tile.extents)
       below *= extent;
     for (std::size_t d = 0; d < indices.size(); ++d) {
       below /= place.tile.extents[d];
       const ExprPtr index =
-          source::rewrite_expr(indices[d], [&](const ExprPtr& inner) { return element(inner); });
-      number = source::add(number, source::multiply(index, source::integer(below)));
+          rewrite_expr(indices[d], [&](const ExprPtr& inner) { return element(inner); });
+      number = add(number, multiply(index, integer(below)));
     }
-    return source::element(source::variable(place.name, place.tile.scalar), {number});
+    return source::element(variable(place.name, place.tile.scalar), {number});
   }
 
   std::map<std::string, Place> places_;
@@ -95,15 +91,14 @@ class DynamicMemory {
 
 }  // namespace
 
-std::int64_t dynamic_bytes(const std::vector<source::Variable>& tiles) {
+std::int64_t dynamic_bytes(const std::vector<Variable>& tiles) {
   std::int64_t bytes = 0;
-  for (const source::Variable& tile : tiles)
+  for (const Variable& tile : tiles)
     bytes += rounded(bytes_of(tile));
   return bytes;
 }
 
-DynamicTiles with_dynamic_tiles(const source::Unit& unit,
-                                const std::vector<source::Variable>& tiles) {
+DynamicTiles with_dynamic_tiles(const Unit& unit, const std::vector<Variable>& tiles) {
   return {DynamicMemory(unit, tiles).moved(unit.kernel.body), dynamic_bytes(tiles)};
 }
 

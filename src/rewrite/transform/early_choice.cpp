@@ -13,23 +13,16 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::Branch;
-using source::ForLoop;
-using source::StmtPtr;
-
 namespace {
 
 // The choice that ends the body and asks for nothing that an iteration makes; null: there is none.
 const Branch* choice_of(const ForLoop& loop) {
   const Branch* choice = loop.body.empty() ? nullptr : as<Branch>(loop.body.back());
   if (choice == nullptr || choice->otherwise.empty()) return nullptr;
-  const bool declares =
-      std::all_of(loop.body.begin(), std::prev(loop.body.end()),
-                  [](const StmtPtr& stmt) { return source::is<source::Declaration>(*stmt); });
-  const std::set<std::string> asked = source::variables_of(choice->condition);
-  const auto made = source::declared_names(loop.body);
+  const bool declares = std::all_of(loop.body.begin(), std::prev(loop.body.end()),
+                                    [](const StmtPtr& stmt) { return is<Declaration>(*stmt); });
+  const std::set<std::string> asked = variables_of(choice->condition);
+  const auto made = declared_names(loop.body);
   const auto* counter = loop.declaration();
   const bool is_same = counter != nullptr && !asked.contains(counter->variable.name) &&
                        std::none_of(made.begin(), made.end(),
@@ -49,8 +42,8 @@ Block with_early_choice(Block block, Names& names) {
   const auto* loop = block.size() == 1 ? as<ForLoop>(block.front()) : nullptr;
   const Branch* choice = loop != nullptr ? choice_of(*loop) : nullptr;
   if (choice == nullptr) return block;
-  return {source::branch(choice->condition, {with_side(*loop, choice->body, loop->unroll)},
-                         names.renamed({with_side(*loop, choice->otherwise, kNeverUnroll)}))};
+  return {branch(choice->condition, {with_side(*loop, choice->body, loop->unroll)},
+                 names.renamed({with_side(*loop, choice->otherwise, kNeverUnroll)}))};
 }
 
 }  // namespace regraph::rewrite

@@ -1,6 +1,6 @@
 #include "rewrite/transform/element_sum.h"
 
-#include "rewrite/analysis/global_index.h"
+#include "affine/global_index.h"
 #include "rewrite/transform/loop_to_threads.h"
 #include "rewrite/transform/unused_integers.h"
 #include "source/build.h"
@@ -14,20 +14,10 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Block;
-using source::Expr;
-using source::ExprPtr;
-using source::is;
-using source::Polynomial;
-using source::Stmt;
-using source::VariableReference;
-
 namespace {
 
 // Looks for what an element does besides adding.
-class EffectFinder final : public source::Visitor {
+class EffectFinder final : public Visitor {
  public:
   explicit EffectFinder(const KernelForm& form) : form_(form) {}
 
@@ -36,33 +26,32 @@ class EffectFinder final : public source::Visitor {
 
  private:
   void visit(const source::Evaluation& stmt) override {
-    if (source::is_atomic(stmt.call().function)) {
+    if (is_atomic(stmt.call().function)) {
       atomics.push_back(&stmt);
       Visitor::visit(stmt);
       return;
     }
     note("it calls '" + stmt.call().function + "' for its effect");
   }
-  void visit(const source::Assignment& stmt) override {
+  void visit(const Assignment& stmt) override {
     const auto* target = as<VariableReference>(stmt.target);
-    const source::Variable* local =
-        target != nullptr ? form_.analysis.local(target->name) : nullptr;
+    const Variable* local = target != nullptr ? form_.analysis.local(target->name) : nullptr;
     if (local == nullptr) note("it writes more than the sum");
     Visitor::visit(stmt);
   }
-  void visit(const source::Call& expr) override {
-    if (source::is_atomic(expr.function)) {
+  void visit(const Call& expr) override {
+    if (is_atomic(expr.function)) {
       if (atomics.empty() || &atomics.back()->call() != &expr)
         note("the result of an atomic is used");
-    } else if (!source::is_pure(expr) && !source::reads_through_argument(expr.function)) {
+    } else if (!is_pure(expr) && !reads_through_argument(expr.function)) {
       note("it calls '" + expr.function + "'");
     }
     Visitor::visit(expr);
   }
-  void visit(const source::WhileLoop&) override { note("it holds a loop that does not count"); }
-  void visit(const source::Return&) override { note("a thread may leave"); }
-  void visit(const source::Jump&) override { note("a loop may end early"); }
-  void visit(const source::Barrier&) override { note("threads wait for each other"); }
+  void visit(const WhileLoop&) override { note("it holds a loop that does not count"); }
+  void visit(const Return&) override { note("a thread may leave"); }
+  void visit(const Jump&) override { note("a loop may end early"); }
+  void visit(const Barrier&) override { note("threads wait for each other"); }
 
   void note(const std::string& what) {
     if (obstacle.empty()) obstacle = what;
@@ -89,12 +78,12 @@ class SumFinder {
     std::size_t next = 0;
     while (next < body.size() && is_integer(*body[next]))
       sum_.element.push_back(body[next++]);
-    const auto* guarded = next + 1 == body.size() ? as<source::Branch>(*body[next]) : nullptr;
+    const auto* guarded = next + 1 == body.size() ? as<Branch>(*body[next]) : nullptr;
     if (guarded == nullptr || !guarded->otherwise.empty())
       return refuse("the kernel is more than one guarded block of code");
     std::vector<ExprPtr> others;
     bool is_found = false;
-    for (const ExprPtr& guard : source::conjuncts(guarded->condition)) {
+    for (const ExprPtr& guard : conjuncts(guarded->condition)) {
       const auto limit = is_found ? std::nullopt : limit_of_index(guard, form_);
       if (limit) {
         sum_.count = *limit;
@@ -107,13 +96,13 @@ class SumFinder {
     if (others.empty()) {
       sum_.element.insert(sum_.element.end(), guarded->body.begin(), guarded->body.end());
     } else {
-      sum_.element.push_back(source::branch(source::conjunction(others), guarded->body));
+      sum_.element.push_back(branch(conjunction(others), guarded->body));
     }
     return {};
   }
 
   static bool is_integer(const Stmt& stmt) {
-    const auto* declaration = as<source::Declaration>(stmt);
+    const auto* declaration = as<Declaration>(stmt);
     return declaration != nullptr && declaration->value && is_of_integers(declaration->value);
   }
 
@@ -125,7 +114,7 @@ class SumFinder {
     if (finder.atomics.size() != 1)
       return refuse("the code of an element adds at " + std::to_string(finder.atomics.size()) +
                     " places");
-    const source::Call& call = finder.atomics.front()->call();
+    const Call& call = finder.atomics.front()->call();
     if (call.function != "atomicAdd" || call.arguments.size() != 2)
       return refuse("'" + call.function + "' is no sum");
     sum_.atomic = finder.atomics.front();
@@ -138,26 +127,24 @@ class SumFinder {
   Status find_target() {
     std::string name;
     ExprPtr index;
-    const auto array = source::some_variable(name);
-    const bool is_known =
-        source::matches(sum_.target, array) ||
-        source::matches(sum_.target,
-                        source::address_of(source::subscript(array, source::any(index)))) ||
-        source::matches(sum_.target, source::sum(array, source::any(index)));
-    const source::KernelParameter* parameter = is_known ? form_.kernel.parameter(name) : nullptr;
+    const auto array = some_variable(name);
+    const bool is_known = matches(sum_.target, array) ||
+                          matches(sum_.target, address_of(subscript(array, any(index)))) ||
+                          matches(sum_.target, sum(array, any(index)));
+    const KernelParameter* parameter = is_known ? form_.kernel.parameter(name) : nullptr;
     if (parameter == nullptr || !parameter->is_pointer || !parameter->scalar)
       return refuse("it adds to a place that is not known");
     if (index) {
       const auto place = form_.analysis.polynomial(index);
       const std::set<std::string> symbols = place ? place->symbols() : std::set<std::string>{""};
       for (const std::string& symbol : symbols) {
-        const source::KernelParameter* known = form_.kernel.parameter(symbol);
+        const KernelParameter* known = form_.kernel.parameter(symbol);
         if (known == nullptr || known->is_pointer)
           return refuse("elements add to places of their own");
       }
     }
     int uses = 0;
-    source::walk_expressions(form_.kernel.body, [&](const Expr& expr) {
+    walk_expressions(form_.kernel.body, [&](const Expr& expr) {
       const auto* variable = as<VariableReference>(expr);
       uses += variable != nullptr && variable->name == name ? 1 : 0;
     });
@@ -174,18 +161,18 @@ class SumFinder {
   void find_streams() { find_streams(sum_.element); }
 
   void find_streams(const Block& block) {
-    for (const source::StmtPtr& stmt : block) {
-      if (is<source::Scope>(*stmt)) find_streams(body_of(*stmt));
-      const bool is_plain = is<source::Declaration>(*stmt) || is<source::Evaluation>(*stmt);
+    for (const StmtPtr& stmt : block) {
+      if (is<Scope>(*stmt)) find_streams(body_of(*stmt));
+      const bool is_plain = is<Declaration>(*stmt) || is<source::Evaluation>(*stmt);
       if (is_plain) note_streams(*stmt);
     }
   }
 
   void note_streams(const Stmt& stmt) {
-    source::walk_own_expressions(stmt, [&](const Expr& expr) {
-      const auto* access = as<source::Subscript>(expr);
+    walk_own_expressions(stmt, [&](const Expr& expr) {
+      const auto* access = as<Subscript>(expr);
       const auto* base = access != nullptr ? as<VariableReference>(access->base) : nullptr;
-      const source::KernelParameter* parameter =
+      const KernelParameter* parameter =
           base != nullptr ? form_.kernel.parameter(base->name) : nullptr;
       if (parameter == nullptr || !parameter->scalar || form_.analysis.is_written(base->name) ||
           form_.analysis.is_viewed(base->name)) {
@@ -200,16 +187,16 @@ class SumFinder {
   static bool is_evaluated(const Stmt& stmt, const Expr& wanted) {
     bool result = true;
     const auto look = [&](const ExprPtr& part) {
-      source::walk(part, [&](const Expr& inner) { result = result && &inner != &wanted; });
+      walk(part, [&](const Expr& inner) { result = result && &inner != &wanted; });
     };
-    source::walk_own_expressions(stmt, [&](const Expr& expr) {
-      if (const auto* choice = as<source::Conditional>(expr)) {
+    walk_own_expressions(stmt, [&](const Expr& expr) {
+      if (const auto* choice = as<Conditional>(expr)) {
         look(choice->then);
         look(choice->otherwise);
       }
-      const auto* binary = as<source::Binary>(expr);
-      if (binary != nullptr && (binary->op == source::BinaryOperator::logical_and ||
-                                binary->op == source::BinaryOperator::logical_or)) {
+      const auto* binary = as<Binary>(expr);
+      if (binary != nullptr &&
+          (binary->op == BinaryOperator::logical_and || binary->op == BinaryOperator::logical_or)) {
         look(binary->right);
       }
     });

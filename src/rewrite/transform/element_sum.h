@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 #include "source/polynomial.h"
 
 #include <map>
@@ -13,12 +14,12 @@ namespace regraph::rewrite {
 
 // if (i < n) { ... atomicAdd(total, value); } with i the global index along x.
 struct ElementSum {
-  source::Polynomial count;    // n, of parameters
-  source::Block element;       // what a thread does for its element, the atomic included
-  const source::Stmt* atomic;  // there, at any depth
-  source::ExprPtr target;      // where it adds: the same for all threads
-  source::ExprPtr value;       // what it adds
-  std::string type;            // of the sum
+  Polynomial count;    // n, of parameters
+  Block element;       // what a thread does for its element, the atomic included
+  const Stmt* atomic;  // there, at any depth
+  ExprPtr target;      // where it adds: the same for all threads
+  ExprPtr value;       // what it adds
+  std::string type;    // of the sum
   ScalarType scalar = ScalarType::f32;
   // Arrays that every thread reads at its index, once or more and under no condition of its own,
   // with the type of their elements: a vector holds those of neighbours.

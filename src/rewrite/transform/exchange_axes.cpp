@@ -9,10 +9,10 @@ namespace regraph::rewrite {
 
 namespace {
 
-class AxisExchanger final : public source::Mutator {
+class AxisExchanger final : public Mutator {
   using Mutator::mutate;
 
-  source::ExprPtr mutate(const source::ExprPtr& expr, const source::Builtin& builtin) override {
+  ExprPtr mutate(const ExprPtr& expr, const Builtin& builtin) override {
     const std::string object = builtin.name.substr(0, builtin.name.size() - 1);
     if (builtin.name.ends_with(".x")) return source::builtin(object + "y");
     return builtin.name.ends_with(".y") ? source::builtin(object + "x") : expr;
@@ -21,7 +21,7 @@ class AxisExchanger final : public source::Mutator {
 
 }  // namespace
 
-source::Block with_axes_exchanged(const source::Block& body) {
+Block with_axes_exchanged(const Block& body) {
   return AxisExchanger().run(body);
 }
 

@@ -15,29 +15,16 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-using source::VariableReference;
-
 namespace {
 
 ExprPtr thread_index() {
-  return source::builtin("threadIdx.x");
+  return builtin("threadIdx.x");
 }
 
 bool holds_shuffle(const StmtPtr& stmt) {
   bool found = false;
-  source::walk_expressions({stmt}, [&](const Expr& expr) {
-    const auto* call = as<source::Call>(expr);
+  walk_expressions({stmt}, [&](const Expr& expr) {
+    const auto* call = as<Call>(expr);
     found = found || (call != nullptr && call->function.starts_with("__shfl_"));
   });
   return found;
@@ -55,8 +42,8 @@ class ExchangeReplacer {
   ExchangeReplacer(const KernelForm& form, std::uint32_t threads)
       : kernel_(form.kernel), analysis_(form.analysis), threads_(threads), names_(form.kernel) {}
 
-  std::optional<source::Kernel> run() {
-    source::Kernel result = kernel_;
+  std::optional<Kernel> run() {
+    Kernel result = kernel_;
     result.body = visit(kernel_.body);
     if (trees_ == 0) return std::nullopt;
     result.body = with_first_threads(result.body);
@@ -77,17 +64,17 @@ class ExchangeReplacer {
         continue;
       }
       const StmtPtr& stmt = block[at];
-      const bool is_loop = source::is<source::ForLoop>(stmt);
-      if (!is_loop && !source::is<Branch>(stmt) && !source::is<source::Scope>(stmt)) {
+      const bool is_loop = is<ForLoop>(stmt);
+      if (!is_loop && !is<Branch>(stmt) && !is<Scope>(stmt)) {
         result.push_back(with_known_elements(stmt));
         passed_.push_back(stmt);
         continue;
       }
-      if (is_loop) loops_.emplace_back(passed_.size(), source::declared_names(body_of(*stmt)));
+      if (is_loop) loops_.emplace_back(passed_.size(), declared_names(body_of(*stmt)));
       Block body = visit(body_of(*stmt));
       Block otherwise = visit(otherwise_of(*stmt));
       if (is_loop) loops_.pop_back();
-      result.push_back(source::with_blocks(stmt, std::move(body), std::move(otherwise)));
+      result.push_back(with_blocks(stmt, std::move(body), std::move(otherwise)));
     }
     return result;
   }
@@ -152,8 +139,7 @@ class ExchangeReplacer {
 
   static int uses(const Block& block, const std::string& name) {
     int count = 0;
-    source::walk_expressions(
-        block, [&](const Expr& expr) { count += source::is_named(expr, name) ? 1 : 0; });
+    walk_expressions(block, [&](const Expr& expr) { count += is_named(expr, name) ? 1 : 0; });
     return count;
   }
 
@@ -195,7 +181,7 @@ class ExchangeReplacer {
     for (const StmtPtr& stmt : block) {
       if (skipped.contains(stmt.get()) || uses({stmt}, name) == 0) continue;
       const auto* declared = as<Declaration>(stmt);
-      const bool is_copy = declared != nullptr && source::is_named(declared->value, name) &&
+      const bool is_copy = declared != nullptr && is_named(declared->value, name) &&
                            analysis_.is_single_definition(declared->variable.name);
       if (is_copy) {
         names.push_back(declared->variable.name);
@@ -205,7 +191,7 @@ class ExchangeReplacer {
       if (choice != nullptr) {
         const auto yes = machine.where(choice->condition, active);
         const ThreadSet no = yes ? active & ~*yes : active;
-        const bool asks = source::variables_of(choice->condition).contains(name);
+        const bool asks = variables_of(choice->condition).contains(name);
         if ((asks && (active & ~allowed).any()) ||
             !is_read_by(choice->body, name, allowed, yes.value_or(active), skipped, machine,
                         names) ||
@@ -214,13 +200,12 @@ class ExchangeReplacer {
         }
         continue;
       }
-      const bool is_compound = source::is<source::ForLoop>(stmt) || source::is<source::Scope>(stmt);
+      const bool is_compound = is<ForLoop>(stmt) || is<Scope>(stmt);
       if (!is_compound) {
         // What the variable is set to, nobody reads.
         const auto* set = as<Assignment>(stmt);
         const bool is_set = set != nullptr && set->op == AssignmentOperator::assign &&
-                            source::is_named(set->target, name) &&
-                            !source::variables_of(set->value).contains(name);
+                            is_named(set->target, name) && !variables_of(set->value).contains(name);
         if (!is_set && (active & ~allowed).any()) return false;
         continue;
       }
@@ -243,8 +228,7 @@ class ExchangeReplacer {
       const auto* declared = as<Declaration>(stmt);
       is_declared = is_declared || (declared != nullptr && declared->variable.name == name);
     }
-    source::walk(
-        gone, [&](const Stmt& stmt) { sets += source::is_named(target_of(stmt), name) ? 1 : 0; });
+    walk(gone, [&](const Stmt& stmt) { sets += is_named(target_of(stmt), name) ? 1 : 0; });
     return are_numbers && is_declared && sets == 0;
   }
 
@@ -266,13 +250,13 @@ class ExchangeReplacer {
         known_[array][at] = result_of(total);
     }
     for (const auto& [name, total] : totals) {
-      const source::Variable& variable = *analysis_.local(name);
+      const Variable& variable = *analysis_.local(name);
       const ExprPtr value = source::variable(result_of(total), variable.scalar);
       const bool is_declared = std::ranges::any_of(gone, [&](const StmtPtr& stmt) {
         const auto* declared = as<Declaration>(stmt);
         return declared != nullptr && declared->variable.name == variable.name;
       });
-      out.push_back(is_declared ? source::declare(variable, value)
+      out.push_back(is_declared ? declare(variable, value)
                                 : source::assign(source::variable(name, variable.scalar), value));
     }
   }
@@ -280,36 +264,31 @@ class ExchangeReplacer {
   // The variable that holds what the tree comes to.
   std::string write_tree(const Total& total, Block& out) {
     ++trees_;
-    const source::Variable& root = *analysis_.local(total.root);
-    source::Variable slots = source::local_variable(names_.fresh(total.root + "_slots"), root.type,
-                                                    root.scalar, {std::int64_t{threads_}});
-    slots.storage = source::Storage::shared;
-    slots_.push_back(source::declare(slots, nullptr));
+    const Variable& root = *analysis_.local(total.root);
+    Variable slots = local_variable(names_.fresh(total.root + "_slots"), root.type, root.scalar,
+                                    {std::int64_t{threads_}});
+    slots.storage = Storage::shared;
+    slots_.push_back(declare(slots, nullptr));
     const auto slot = [&](ExprPtr at) {
-      return source::with_type(
-          source::element(source::variable(slots.name, std::nullopt), {std::move(at)}),
-          root.scalar);
+      return with_type(source::element(source::variable(slots.name, std::nullopt), {std::move(at)}),
+                       root.scalar);
     };
     const std::string stride = names_.fresh("stride");
     const ExprPtr own = slot(thread_index());
-    const ExprPtr other = slot(source::add(thread_index(), source::variable(stride)));
+    const ExprPtr other = slot(add(thread_index(), source::variable(stride)));
     const StmtPtr round =
-        total.by.op
-            ? source::assign(own, *total.by.op, other)
-            : source::assign(own, source::with_type(source::call(total.by.function, {own, other}),
+        total.by.op ? source::assign(own, *total.by.op, other)
+                    : source::assign(own, with_type(source::call(total.by.function, {own, other}),
                                                     root.scalar));
     out.push_back(source::assign(own, source::variable(total.root, root.scalar)));
-    out.push_back(source::barrier());
-    out.push_back(source::loop(
-        source::declare_integer(stride, source::integer(std::int64_t{threads_} / 2), false),
-        source::binary(source::BinaryOperator::greater, source::variable(stride),
-                       source::integer(0)),
-        source::assign(source::variable(stride), AssignmentOperator::divide, source::integer(2)),
-        {source::branch(source::less(thread_index(), source::variable(stride)), {round}),
-         source::barrier()}));
+    out.push_back(barrier());
+    out.push_back(
+        loop(declare_integer(stride, integer(std::int64_t{threads_} / 2), false),
+             binary(BinaryOperator::greater, source::variable(stride), integer(0)),
+             source::assign(source::variable(stride), AssignmentOperator::divide, integer(2)),
+             {branch(less(thread_index(), source::variable(stride)), {round}), barrier()}));
     std::string result = names_.fresh(total.root + "_total");
-    out.push_back(source::declare(source::local_variable(result, root.type, root.scalar),
-                                  slot(source::integer(0))));
+    out.push_back(declare(local_variable(result, root.type, root.scalar), slot(integer(0))));
     return result;
   }
 
@@ -319,17 +298,15 @@ class ExchangeReplacer {
     const auto* target = as<Subscript>(target_of(*stmt));
     const auto* written = target != nullptr ? as<VariableReference>(target->base) : nullptr;
     if (known_.empty()) return stmt;
-    Block result =
-        source::rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          const auto* element = as<Subscript>(expr);
-          const auto* array = element != nullptr ? as<VariableReference>(element->base) : nullptr;
-          const auto* at =
-              element != nullptr ? as<source::IntegerLiteral>(element->index) : nullptr;
-          if (array == nullptr || at == nullptr || expr == target_of(*stmt)) return std::nullopt;
-          const auto known = known_.find(array->name);
-          if (known == known_.end() || !known->second.contains(at->value)) return std::nullopt;
-          return source::variable(known->second.at(at->value), expr->type);
-        });
+    Block result = rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      const auto* element = as<Subscript>(expr);
+      const auto* array = element != nullptr ? as<VariableReference>(element->base) : nullptr;
+      const auto* at = element != nullptr ? as<IntegerLiteral>(element->index) : nullptr;
+      if (array == nullptr || at == nullptr || expr == target_of(*stmt)) return std::nullopt;
+      const auto known = known_.find(array->name);
+      if (known == known_.end() || !known->second.contains(at->value)) return std::nullopt;
+      return source::variable(known->second.at(at->value), expr->type);
+    });
     if (written != nullptr) known_.erase(written->name);
     return result.front();
   }
@@ -341,8 +318,8 @@ class ExchangeReplacer {
       const auto* choice = as<Branch>(stmt);
       if (choice == nullptr || !choice->otherwise.empty()) {
         const bool is_compound = !body_of(*stmt).empty() || !otherwise_of(*stmt).empty();
-        result.push_back(is_compound ? source::with_blocks(stmt, with_first_threads(body_of(*stmt)),
-                                                           with_first_threads(otherwise_of(*stmt)))
+        result.push_back(is_compound ? with_blocks(stmt, with_first_threads(body_of(*stmt)),
+                                                   with_first_threads(otherwise_of(*stmt)))
                                      : stmt);
         continue;
       }
@@ -351,18 +328,18 @@ class ExchangeReplacer {
       while (body->size() == 1) {
         const auto* inner = as<Branch>(body->front());
         if (inner == nullptr || !inner->otherwise.empty()) break;
-        condition = source::both(condition, inner->condition);
+        condition = both(condition, inner->condition);
         body = &inner->body;
       }
       const ExprPtr others = beside_first_thread(condition);
       if (!others && !is_first_thread(condition)) {
-        result.push_back(source::with_blocks(stmt, with_first_threads(choice->body), {}));
+        result.push_back(with_blocks(stmt, with_first_threads(choice->body), {}));
         continue;
       }
       Block alone = with_first_threads(*body);
-      if (others) alone = {source::branch(others, std::move(alone), {}, choice->line)};
-      result.push_back(source::branch(source::equals(thread_index(), source::integer(0)),
-                                      std::move(alone), {}, choice->line));
+      if (others) alone = {branch(others, std::move(alone), {}, choice->line)};
+      result.push_back(
+          branch(equals(thread_index(), integer(0)), std::move(alone), {}, choice->line));
     }
     return result;
   }
@@ -379,9 +356,9 @@ class ExchangeReplacer {
     const Lockstep machine(analysis_, threads_);
     std::vector<ExprPtr> of_thread;
     std::vector<ExprPtr> others;
-    for (const ExprPtr& term : source::conjuncts(condition))
+    for (const ExprPtr& term : conjuncts(condition))
       (machine.where(term, machine.all()) ? of_thread : others).push_back(term);
-    return is_first_thread(source::conjunction(of_thread)) ? source::conjunction(others) : nullptr;
+    return is_first_thread(conjunction(of_thread)) ? conjunction(others) : nullptr;
   }
 
   // Arrays that only exchanges used go; of others each element that is used is a variable of the
@@ -389,7 +366,7 @@ class ExchangeReplacer {
   bool drop_arrays(Block& body) const {
     for (const std::string& array : touched_) {
       if (uses(body, array) == 0) {
-        body = source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+        body = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           const auto* declared = as<Declaration>(stmt);
           const bool goes = declared != nullptr && declared->variable.name == array;
           return goes ? std::optional(Block()) : std::nullopt;
@@ -402,38 +379,36 @@ class ExchangeReplacer {
   }
 
   bool split_array(Block& body, const std::string& array) const {
-    const source::Variable& whole = *analysis_.local(array);
+    const Variable& whole = *analysis_.local(array);
     std::map<std::int64_t, std::string> names;
     int known = 0;
     Names fresh = names_;
-    Block result =
-        source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          const auto* element = as<Subscript>(expr);
-          const auto* at =
-              element != nullptr ? as<source::IntegerLiteral>(element->index) : nullptr;
-          if (at == nullptr || !source::is_named(element->base, array)) return std::nullopt;
-          ++known;
-          auto& name = names[at->value];
-          if (name.empty()) name = fresh.fresh(array + "_" + std::to_string(at->value));
-          return source::variable(name, expr->type);
-        });
+    Block result = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      const auto* element = as<Subscript>(expr);
+      const auto* at = element != nullptr ? as<IntegerLiteral>(element->index) : nullptr;
+      if (at == nullptr || !is_named(element->base, array)) return std::nullopt;
+      ++known;
+      auto& name = names[at->value];
+      if (name.empty()) name = fresh.fresh(array + "_" + std::to_string(at->value));
+      return source::variable(name, expr->type);
+    });
     if (known != uses(body, array)) return false;
-    body = source::rewrite_statements(result, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    body = rewrite_statements(result, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declared = as<Declaration>(stmt);
       if (declared == nullptr || declared->variable.name != array) return std::nullopt;
       Block elements;
       for (const auto& [at, name] : names) {
-        source::Variable one = source::local_variable(name, whole.type, whole.scalar);
-        one.storage = source::Storage::shared;
-        elements.push_back(source::declare(std::move(one), nullptr));
+        Variable one = local_variable(name, whole.type, whole.scalar);
+        one.storage = Storage::shared;
+        elements.push_back(declare(std::move(one), nullptr));
       }
       return elements;
     });
     return true;
   }
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
   const std::uint32_t threads_;
   Names names_;
   Block slots_;   // declarations
@@ -451,7 +426,7 @@ namespace {
 
 // if (warp == 0) { an exchange; what follows }   ->   the same branch twice
 // Its condition is asked again: it follows the thread alone, and nothing in it changes.
-Block with_exchanges_split_off(const Block& block, const source::Analysis& analysis,
+Block with_exchanges_split_off(const Block& block, const Analysis& analysis,
                                std::uint32_t threads) {
   Block result;
   for (const StmtPtr& stmt : block) {
@@ -462,7 +437,7 @@ Block with_exchanges_split_off(const Block& block, const source::Analysis& analy
         if (holds_shuffle(choice->body[at])) end = at + 1;
     }
     const std::set<std::string> asked =
-        choice != nullptr ? source::variables_of(choice->condition) : std::set<std::string>();
+        choice != nullptr ? variables_of(choice->condition) : std::set<std::string>();
     const Lockstep machine(analysis, threads);
     const bool is_fixed =
         choice != nullptr && machine.where(choice->condition, machine.all()) &&
@@ -482,35 +457,35 @@ Block with_exchanges_split_off(const Block& block, const source::Analysis& analy
           first.push_back(*part);
           continue;
         }
-        source::Variable variable = declaration->variable;
+        Variable variable = declaration->variable;
         variable.is_const = false;
-        declared.push_back(source::declare(variable, nullptr));
+        declared.push_back(declare(variable, nullptr));
         first.push_back(
             source::assign(source::variable(variable.name, variable.scalar), declaration->value));
       }
       result.insert(result.end(), declared.begin(), declared.end());
-      result.push_back(source::branch(choice->condition, std::move(first), {}, choice->line));
+      result.push_back(branch(choice->condition, std::move(first), {}, choice->line));
       result.push_back(
-          source::branch(choice->condition, Block(middle, choice->body.end()), {}, choice->line));
+          branch(choice->condition, Block(middle, choice->body.end()), {}, choice->line));
       continue;
     }
-    const bool is_compound = source::is<source::ForLoop>(stmt) || source::is<source::Scope>(stmt) ||
-                             (choice != nullptr && choice->otherwise.empty());
+    const bool is_compound =
+        is<ForLoop>(stmt) || is<Scope>(stmt) || (choice != nullptr && choice->otherwise.empty());
     result.push_back(
-        is_compound ? source::with_blocks(
-                          stmt, with_exchanges_split_off(body_of(*stmt), analysis, threads), {})
-                    : stmt);
+        is_compound
+            ? with_blocks(stmt, with_exchanges_split_off(body_of(*stmt), analysis, threads), {})
+            : stmt);
   }
   return result;
 }
 
 }  // namespace
 
-std::optional<source::Kernel> with_exchanges_as_trees(const KernelForm& form, const Dim3& block) {
+std::optional<Kernel> with_exchanges_as_trees(const KernelForm& form, const Dim3& block) {
   const bool is_row = block.y == 1 && block.z == 1 && block.x > 1 &&
                       block.x <= kMostLockstepThreads && (block.x & (block.x - 1)) == 0;
   if (!is_row || !form.analysis.uses_warp_intrinsics()) return std::nullopt;
-  source::Kernel split = form.kernel;
+  Kernel split = form.kernel;
   split.body = with_exchanges_split_off(split.body, form.analysis, block.x);
   const KernelForm parts(std::move(split));
   return ExchangeReplacer(parts, block.x).run();

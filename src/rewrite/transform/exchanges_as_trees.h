@@ -10,6 +10,7 @@
 
 #include "kernel/launch_plan.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 
 #include <optional>
 
@@ -18,7 +19,7 @@ namespace regraph::rewrite {
 // The kernel of the form with trees for all such exchanges; nothing where there is none, or where
 // something else is left of one: what lanes without a partner got, a part of the block's sum.
 // Exchanges that steps wrote stay. Sums are put together in another order.
-[[nodiscard]] std::optional<source::Kernel> with_exchanges_as_trees(const KernelForm& form,
-                                                                    const Dim3& block);
+[[nodiscard]] std::optional<Kernel> with_exchanges_as_trees(const KernelForm& form,
+                                                            const Dim3& block);
 
 }  // namespace regraph::rewrite

@@ -1,6 +1,6 @@
 #include "rewrite/transform/flat_block.h"
 
-#include "rewrite/analysis/global_index.h"
+#include "affine/global_index.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/analysis.h"
 #include "source/build.h"
@@ -15,11 +15,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::ExprPtr;
-
 namespace {
 
 constexpr const char* kNumber = "threadIdx.x";
@@ -30,11 +25,11 @@ bool holds_number(const std::optional<ScalarType>& type) {
 }
 
 // Whether the expression is the thread's number, by whatever name.
-bool is_number(const ExprPtr& expr, const source::Analysis& analysis) {
-  if (const auto* builtin = as<source::Builtin>(expr)) return builtin->name == kNumber;
+bool is_number(const ExprPtr& expr, const Analysis& analysis) {
+  if (const auto* builtin = as<Builtin>(expr)) return builtin->name == kNumber;
   if (!holds_number(expr->type)) return false;
-  if (const auto* cast = as<source::Cast>(expr)) return is_number(cast->operand, analysis);
-  const auto* variable = as<source::VariableReference>(expr);
+  if (const auto* cast = as<Cast>(expr)) return is_number(cast->operand, analysis);
+  const auto* variable = as<VariableReference>(expr);
   const ExprPtr definition = variable != nullptr ? analysis.definition(variable->name) : nullptr;
   return definition && is_number(definition, analysis);
 }
@@ -45,7 +40,7 @@ struct Part {
   std::int64_t divisor = 0;
 };
 
-std::optional<Part> part_of(const Binary& binary, const source::Analysis& analysis) {
+std::optional<Part> part_of(const Binary& binary, const Analysis& analysis) {
   if (!is_number(binary.left, analysis)) return std::nullopt;
   const auto right = analysis.polynomial(binary.right);
   const auto value = right ? right->constant() : std::nullopt;
@@ -68,9 +63,9 @@ std::optional<Part> part_of(const Binary& binary, const source::Analysis& analys
   }
 }
 
-class NumberSplitter final : public source::Mutator {
+class NumberSplitter final : public Mutator {
  public:
-  explicit NumberSplitter(const source::Analysis& analysis) : analysis_(analysis) {}
+  explicit NumberSplitter(const Analysis& analysis) : analysis_(analysis) {}
 
   std::int64_t divisor = 0;
   bool has_several = false;
@@ -83,8 +78,8 @@ class NumberSplitter final : public source::Mutator {
  private:
   using Mutator::mutate;
 
-  void append(const source::StmtPtr& stmt, source::Block& out) override {
-    const auto* named = as<source::Declaration>(stmt);
+  void append(const StmtPtr& stmt, Block& out) override {
+    const auto* named = as<Declaration>(stmt);
     const bool is_name = named != nullptr && named->value && is_number(named->value, analysis_) &&
                          holds_number(named->variable.scalar) &&
                          analysis_.definition(named->variable.name);
@@ -99,27 +94,27 @@ class NumberSplitter final : public source::Mutator {
     return in_type_of(*expr,
                       source::cast("int", source::builtin(part->is_row ? "threadIdx.y" : kNumber)));
   }
-  ExprPtr mutate(const ExprPtr& expr, const source::Builtin& builtin) override {
+  ExprPtr mutate(const ExprPtr& expr, const Builtin& builtin) override {
     is_used_whole = is_used_whole || builtin.name == kNumber;
     uses_extents = uses_extents || builtin.name.starts_with("blockDim.");
     uses_other_axes =
         uses_other_axes || builtin.name == "threadIdx.y" || builtin.name == "threadIdx.z";
     return expr;
   }
-  ExprPtr mutate(const ExprPtr& expr, const source::VariableReference&) override {
+  ExprPtr mutate(const ExprPtr& expr, const VariableReference&) override {
     is_used_whole = is_used_whole || is_number(expr, analysis_);
     return expr;
   }
 
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
 };
 
 }  // namespace
 
-Result<BlockOfRows> with_block_of_rows(const source::Kernel& kernel, const Launch& launch) {
+Result<BlockOfRows> with_block_of_rows(const Kernel& kernel, const Launch& launch) {
   const Dim3& block = launch.block;
   if (block.y != 1 || block.z != 1) return refuse("the block has several axes already");
-  const source::Analysis analysis(kernel);
+  const Analysis analysis(kernel);
   NumberSplitter splitter(analysis);
   BlockOfRows result{splitter.run(kernel.body), launch};
   if (splitter.divisor == 0)

@@ -3,12 +3,12 @@
 
 #include "base/result.h"
 #include "kernel/launch_plan.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
 struct BlockOfRows {
-  source::Block body;
+  Block body;
   Launch launch;
 };
 
@@ -17,7 +17,6 @@ struct BlockOfRows {
 // in the block, x fastest, so that warps, barriers and shared memory see nothing of it. Error:
 // refused, where the number is not only taken apart, or not by one constant that divides the block.
 // Expressions of the launch that are written in the block's extents keep their values.
-[[nodiscard]] Result<BlockOfRows> with_block_of_rows(const source::Kernel& kernel,
-                                                     const Launch& launch);
+[[nodiscard]] Result<BlockOfRows> with_block_of_rows(const Kernel& kernel, const Launch& launch);
 
 }  // namespace regraph::rewrite

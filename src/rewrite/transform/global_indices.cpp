@@ -1,7 +1,7 @@
 #include "rewrite/transform/global_indices.h"
 
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/global_index.h"
+#include "affine/block_geometry.h"
+#include "affine/global_index.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/mutator.h"
@@ -15,16 +15,11 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::ExprPtr;
-using source::Polynomial;
-
 namespace {
 
 constexpr std::array<const char*, 3> kNames = {"column", "row", "plane"};
 
-bool is_index_type(const source::ScalarHint& type) {
+bool is_index_type(const ScalarHint& type) {
   return type == ScalarType::i32 || type == ScalarType::u32 || type == ScalarType::i64 ||
          type == ScalarType::u64;
 }
@@ -47,10 +42,9 @@ struct NamedAxis {
   }
 };
 
-class IndexNamer final : public source::Mutator {
+class IndexNamer final : public Mutator {
  public:
-  IndexNamer(const source::Analysis& analysis, const Dim3& block,
-             const std::vector<NamedAxis>& axes)
+  IndexNamer(const Analysis& analysis, const Dim3& block, const std::vector<NamedAxis>& axes)
       : analysis_(analysis), block_(block), axes_(axes) {}
 
   using Mutator::run;
@@ -71,36 +65,36 @@ class IndexNamer final : public source::Mutator {
       has_place = true;
     }
     if (!has_place) return std::nullopt;
-    return in_type_of(*expr, source::to_expression(value));
+    return in_type_of(*expr, to_expression(value));
   }
 
   // Names that indices are made of are written out where they are used.
-  source::StmtPtr mutate(const source::StmtPtr& stmt, const source::Declaration& named) override {
+  StmtPtr mutate(const StmtPtr& stmt, const Declaration& named) override {
     const bool is_index = named.value && analysis_.definition(named.variable.name) &&
                           analysis_.polynomial(named.value);
     return is_index ? stmt : Mutator::mutate(stmt, named);
   }
-  ExprPtr mutate(const ExprPtr& expr, const source::VariableReference&) override {
+  ExprPtr mutate(const ExprPtr& expr, const VariableReference&) override {
     return replaced(expr).value_or(expr);
   }
-  ExprPtr mutate(const ExprPtr& expr, const source::Binary& binary) override {
+  ExprPtr mutate(const ExprPtr& expr, const Binary& binary) override {
     const auto other = replaced(expr);
     return other ? *other : Mutator::mutate(expr, binary);
   }
-  ExprPtr mutate(const ExprPtr& expr, const source::Cast& cast) override {
+  ExprPtr mutate(const ExprPtr& expr, const Cast& cast) override {
     const auto other = replaced(expr);
     return other ? *other : Mutator::mutate(expr, cast);
   }
 
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   const Dim3& block_;
   const std::vector<NamedAxis>& axes_;
 };
 
 }  // namespace
 
-Block with_global_indices(const source::Kernel& kernel, const Dim3& block) {
-  const source::Analysis analysis(kernel);
+Block with_global_indices(const Kernel& kernel, const Dim3& block) {
+  const Analysis analysis(kernel);
   std::vector<NamedAxis> axes;
   Block names;
   for (int axis = 0; axis < 3; ++axis) {
@@ -108,17 +102,16 @@ Block with_global_indices(const source::Kernel& kernel, const Dim3& block) {
     if (extent(block, axis) == 1 || require_global_index(kernel, analysis, letter)) continue;
     const NamedAxis named{"threadIdx." + letter, "blockIdx." + letter,
                           std::int64_t{extent(block, axis)},
-                          source::fresh_name(kernel, kNames[static_cast<std::size_t>(axis)])};
+                          fresh_name(kernel, kNames[static_cast<std::size_t>(axis)])};
     bool is_place = !analysis.uses_builtin("gridDim." + letter);
-    source::for_each_polynomial(kernel, analysis, [&](const Polynomial& polynomial) {
+    for_each_polynomial(kernel, analysis, [&](const Polynomial& polynomial) {
       is_place = is_place && named.placed(with_block_extents(polynomial, block)).has_value();
     });
     if (!is_place) continue;
     axes.push_back(named);
-    names.push_back(source::declare_integer(
-        named.name, source::add(source::multiply(source::builtin(named.number),
-                                                 source::builtin("blockDim." + letter)),
-                                source::builtin(named.thread))));
+    names.push_back(declare_integer(
+        named.name, add(multiply(builtin(named.number), builtin("blockDim." + letter)),
+                        builtin(named.thread))));
   }
   if (axes.empty()) return kernel.body;
   const Block body = IndexNamer(analysis, block, axes).run(kernel.body);

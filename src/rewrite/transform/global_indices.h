@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernel/launch_plan.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -11,6 +11,6 @@ namespace regraph::rewrite {
 //   c[n * 16 * blockIdx.y + n * threadIdx.y]  ->  const int row = blockIdx.y * blockDim.y +
 //                                                threadIdx.y;  c[n * row]
 // Along axes where some expression takes them otherwise, nothing changes.
-[[nodiscard]] source::Block with_global_indices(const source::Kernel& kernel, const Dim3& block);
+[[nodiscard]] Block with_global_indices(const Kernel& kernel, const Dim3& block);
 
 }  // namespace regraph::rewrite

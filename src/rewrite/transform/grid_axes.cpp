@@ -1,6 +1,6 @@
 #include "rewrite/transform/grid_axes.h"
 
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -9,9 +9,6 @@
 #include <utility>
 
 namespace regraph::rewrite {
-
-using source::ExprPtr;
-using source::Polynomial;
 
 namespace {
 
@@ -28,13 +25,12 @@ bool is_place(const Polynomial& value, int thread, int number, const Dim3& block
 
 }  // namespace
 
-std::optional<ExchangedGrid> with_grid_exchanged(const source::Kernel& kernel,
-                                                 const Launch& launch) {
-  const source::Analysis analysis(kernel);
+std::optional<ExchangedGrid> with_grid_exchanged(const Kernel& kernel, const Launch& launch) {
+  const Analysis analysis(kernel);
   bool is_straight = false;
   bool columns_are_crossed = false;
   bool rows_are_crossed = false;
-  source::for_each_polynomial(kernel, analysis, [&](const Polynomial& polynomial) {
+  for_each_polynomial(kernel, analysis, [&](const Polynomial& polynomial) {
     const Polynomial value = with_block_extents(polynomial, launch.block);
     is_straight =
         is_straight || is_place(value, 0, 0, launch.block) || is_place(value, 1, 1, launch.block);
@@ -49,16 +45,15 @@ std::optional<ExchangedGrid> with_grid_exchanged(const source::Kernel& kernel,
   }
   ExchangedGrid result{{}, launch};
   std::swap(result.launch.grid[0], result.launch.grid[1]);
-  result.body =
-      source::rewrite_expressions(kernel.body, [](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        const auto* builtin = source::as<source::Builtin>(expr);
-        if (builtin == nullptr) return std::nullopt;
-        for (const std::string which : {"blockIdx.", "gridDim."}) {
-          if (builtin->name == which + "x") return source::builtin(which + "y");
-          if (builtin->name == which + "y") return source::builtin(which + "x");
-        }
-        return std::nullopt;
-      });
+  result.body = rewrite_expressions(kernel.body, [](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    const auto* builtin = as<Builtin>(expr);
+    if (builtin == nullptr) return std::nullopt;
+    for (const std::string which : {"blockIdx.", "gridDim."}) {
+      if (builtin->name == which + "x") return source::builtin(which + "y");
+      if (builtin->name == which + "y") return source::builtin(which + "x");
+    }
+    return std::nullopt;
+  });
   return result;
 }
 

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "kernel/launch_plan.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <optional>
 
 namespace regraph::rewrite {
 
 struct ExchangedGrid {
-  source::Block body;
+  Block body;
   Launch launch;
 };
 
@@ -17,7 +17,7 @@ struct ExchangedGrid {
 // and .y exchanged, and the grid's extents with them. Any numbering of blocks does the same work.
 // Nothing where some index takes thread and block along one axis as a place, where x and y do not
 // both go with the other axis, or where the grid is written in the block's extents.
-[[nodiscard]] std::optional<ExchangedGrid> with_grid_exchanged(const source::Kernel& kernel,
+[[nodiscard]] std::optional<ExchangedGrid> with_grid_exchanged(const Kernel& kernel,
                                                                const Launch& launch);
 
 }  // namespace regraph::rewrite

@@ -1,9 +1,9 @@
 #include "rewrite/transform/grid_by_block.h"
 
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/global_index.h"
+#include "affine/block_geometry.h"
+#include "affine/global_index.h"
+#include "affine/size_expression.h"
 #include "rewrite/analysis/grid_guard.h"
-#include "rewrite/analysis/size_expression.h"
 #include "rewrite/forms/block_extents.h"
 #include "source/analysis.h"
 #include "source/build.h"
@@ -19,19 +19,16 @@
 
 namespace regraph::rewrite {
 
-using source::Block;
-using source::ExprPtr;
-
 namespace {
 
 constexpr std::array<const char*, 3> kExtents = {"bx", "by", "bz"};
 
 // Names that the kernel's own block gives to places along the axes.
-std::array<std::string, 3> names_of_places(const source::Kernel& kernel) {
-  const source::Analysis analysis(kernel);
+std::array<std::string, 3> names_of_places(const Kernel& kernel) {
+  const Analysis analysis(kernel);
   std::array<std::string, 3> names;
-  for (const source::StmtPtr& stmt : kernel.body) {
-    const auto* named = source::as<source::Declaration>(stmt);
+  for (const StmtPtr& stmt : kernel.body) {
+    const auto* named = as<Declaration>(stmt);
     if (named == nullptr || !named->value || !analysis.definition(named->variable.name)) continue;
     const auto value = analysis.polynomial(named->value);
     for (std::size_t axis = 0; value && axis < 3; ++axis) {
@@ -43,15 +40,15 @@ std::array<std::string, 3> names_of_places(const source::Kernel& kernel) {
 
 // Where the body goes on behind the declarations of these names; nothing where something before
 // does more than give names to values that are not in memory.
-std::optional<std::size_t> behind_places(const Block& body, const source::Analysis& analysis,
+std::optional<std::size_t> behind_places(const Block& body, const Analysis& analysis,
                                          const std::set<std::string>& places) {
   std::size_t behind = 0;
   for (std::size_t at = 0; at < body.size(); ++at) {
-    const auto* named = source::as<source::Declaration>(body[at]);
+    const auto* named = as<Declaration>(body[at]);
     if (named != nullptr && places.contains(named->variable.name)) behind = at + 1;
   }
   for (std::size_t at = 0; at < behind; ++at) {
-    const auto* named = source::as<source::Declaration>(body[at]);
+    const auto* named = as<Declaration>(body[at]);
     const bool is_harmless = named != nullptr && named->value && named->variable.extents.empty() &&
                              !analysis.reads_memory(named->value);
     if (!is_harmless) return std::nullopt;
@@ -69,11 +66,11 @@ Launch following(const Launch& launch, std::size_t axis, const IntegerExpression
 
 }  // namespace
 
-GridByBlock with_grid_by_block(const source::Kernel& kernel, const Launch& launch) {
+GridByBlock with_grid_by_block(const Kernel& kernel, const Launch& launch) {
   GridByBlock result{kernel.body, launch};
-  source::Kernel named = kernel;
+  Kernel named = kernel;
   named.body = with_named_block_extents(kernel.body, launch.block);
-  const source::Analysis analysis(named);
+  const Analysis analysis(named);
   const auto places = names_of_places(named);
   std::vector<ExprPtr> guards;
   Block ends;
@@ -96,10 +93,10 @@ GridByBlock with_grid_by_block(const source::Kernel& kernel, const Launch& launc
     const ExprPtr limit = size_in_kernel(items, named, analysis, false);
     if (!limit || places[at].empty()) continue;
     // By a name: what is no polynomial of the sizes is one of the name.
-    const std::string end = source::fresh_name(named, places[at] + "_end");
-    named.body.push_back(source::declare_integer(end, limit));
+    const std::string end = fresh_name(named, places[at] + "_end");
+    named.body.push_back(declare_integer(end, limit));
     ends.push_back(named.body.back());
-    guards.push_back(source::less(source::variable(places[at]), source::variable(end)));
+    guards.push_back(less(variable(places[at]), variable(end)));
     asked.insert(places[at]);
     guarded = following(guarded, at, items);
   }
@@ -110,8 +107,7 @@ GridByBlock with_grid_by_block(const source::Kernel& kernel, const Launch& launc
   const auto front = named.body.begin() + static_cast<std::ptrdiff_t>(*behind);
   result.body = Block(named.body.begin(), front);
   result.body.insert(result.body.end(), ends.begin(), ends.end());
-  result.body.push_back(
-      source::branch(source::conjunction(guards), Block(front, named.body.end())));
+  result.body.push_back(branch(conjunction(guards), Block(front, named.body.end())));
   return result;
 }
 

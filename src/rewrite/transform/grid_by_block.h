@@ -2,12 +2,12 @@
 #pragma once
 
 #include "kernel/launch_plan.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
 struct GridByBlock {
-  source::Block body;
+  Block body;
   Launch launch;
 };
 
@@ -18,6 +18,6 @@ struct GridByBlock {
 //   const int column_end = n / 32 * 32;  if (column < column_end) c[row * n + column] = ..
 // where the extent is made of the kernel's parameters. Axes for which that cannot be said keep
 // their extent. For kernels whose threads do nothing together.
-[[nodiscard]] GridByBlock with_grid_by_block(const source::Kernel& kernel, const Launch& launch);
+[[nodiscard]] GridByBlock with_grid_by_block(const Kernel& kernel, const Launch& launch);
 
 }  // namespace regraph::rewrite

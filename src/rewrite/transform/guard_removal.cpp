@@ -9,12 +9,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::Branch;
-using source::ExprPtr;
-using source::StmtPtr;
-
 namespace {
 
 // Removes what the interior implies.
@@ -23,42 +17,41 @@ class GuardRemover {
   explicit GuardRemover(const Interior& interior) : interior_(interior) {}
 
   Block run(const Block& block) const {
-    return source::rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    return rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* branch = as<Branch>(stmt);
       if (branch == nullptr) return std::nullopt;
       std::vector<ExprPtr> left = remaining(branch->condition);
-      if (left.size() == source::conjuncts(branch->condition).size()) return std::nullopt;
+      if (left.size() == conjuncts(branch->condition).size()) return std::nullopt;
       if (left.empty()) return run(branch->body);
-      return Block{source::branch(source::conjunction(left), run(branch->body),
-                                  run(branch->otherwise), stmt->line)};
+      return Block{
+          source::branch(conjunction(left), run(branch->body), run(branch->otherwise), stmt->line)};
     });
   }
 
   Block without_choices(const Block& block) const {
-    return source::rewrite_expressions(block, [&](const ExprPtr& expr) { return chosen(expr); });
+    return rewrite_expressions(block, [&](const ExprPtr& expr) { return chosen(expr); });
   }
 
  private:
   // The condition's terms that are not implied.
   std::vector<ExprPtr> remaining(const ExprPtr& condition) const {
     std::vector<ExprPtr> left;
-    for (const ExprPtr& term : source::conjuncts(condition)) {
+    for (const ExprPtr& term : conjuncts(condition)) {
       if (!interior_.implied.contains(term.get())) left.push_back(term);
     }
     return left;
   }
 
   std::optional<ExprPtr> chosen(const ExprPtr& expr) const {
-    const auto* choice = as<source::Conditional>(expr);
+    const auto* choice = as<Conditional>(expr);
     if (choice == nullptr) return std::nullopt;
     const std::vector<ExprPtr> left = remaining(choice->condition);
-    if (left.size() == source::conjuncts(choice->condition).size()) return std::nullopt;
+    if (left.size() == conjuncts(choice->condition).size()) return std::nullopt;
     const auto rewritten = [&](const ExprPtr& part) {
-      return source::rewrite_expr(part, [&](const ExprPtr& inner) { return chosen(inner); });
+      return rewrite_expr(part, [&](const ExprPtr& inner) { return chosen(inner); });
     };
     if (left.empty()) return rewritten(choice->then);
-    return source::conditional(source::conjunction(left), rewritten(choice->then),
-                               rewritten(choice->otherwise));
+    return conditional(conjunction(left), rewritten(choice->then), rewritten(choice->otherwise));
   }
 
   const Interior& interior_;
@@ -72,9 +65,9 @@ Block without_guards(const Block& block, const Interior& interior) {
 }
 
 Block seldom_run(const Block& block) {
-  return source::rewrite_statements(block, [](const StmtPtr& stmt) -> std::optional<Block> {
-    const auto* loop = as<source::ForLoop>(stmt);
-    if (loop == nullptr || loop->unroll != source::kNoUnrollPragma) return std::nullopt;
+  return rewrite_statements(block, [](const StmtPtr& stmt) -> std::optional<Block> {
+    const auto* loop = as<ForLoop>(stmt);
+    if (loop == nullptr || loop->unroll != kNoUnrollPragma) return std::nullopt;
     return Block{source::loop(loop->init, loop->condition, loop->step, seldom_run(loop->body),
                               kNeverUnroll)};
   });

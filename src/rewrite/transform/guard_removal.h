@@ -2,15 +2,15 @@
 #pragma once
 
 #include "rewrite/analysis/interior.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
 // The block without the comparisons that the interior implies. It is of the kernel that the
 // interior was found in.
-[[nodiscard]] source::Block without_guards(const source::Block& block, const Interior& interior);
+[[nodiscard]] Block without_guards(const Block& block, const Interior& interior);
 
 // The block as few threads run it: no loop is written out that does not ask for it.
-[[nodiscard]] source::Block seldom_run(const source::Block& block);
+[[nodiscard]] Block seldom_run(const Block& block);
 
 }  // namespace regraph::rewrite

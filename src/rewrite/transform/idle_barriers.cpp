@@ -10,13 +10,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Block;
-using source::Expr;
-using source::is;
-using source::Stmt;
-using source::StmtPtr;
-
 namespace {
 
 // Places in the order of the text, with the outermost loop that a barrier stands in.
@@ -28,7 +21,7 @@ struct PlacedBarrier {
 
 class BarrierFinder {
  public:
-  explicit BarrierFinder(const source::Kernel& kernel) : analysis_(kernel) { go(kernel.body, 0); }
+  explicit BarrierFinder(const Kernel& kernel) : analysis_(kernel) { go(kernel.body, 0); }
 
   std::set<const Stmt*> idle() const {
     std::set<const Stmt*> found;
@@ -49,9 +42,9 @@ class BarrierFinder {
       ++position_;
       const std::size_t first = barriers_.size();
       const int start = position_;
-      if (is<source::Barrier>(stmt)) barriers_.push_back({stmt.get(), position_, position_});
+      if (is<Barrier>(stmt)) barriers_.push_back({stmt.get(), position_, position_});
       if (may_meet_others(*stmt)) accesses_.push_back(position_);
-      const bool is_loop = is<source::ForLoop>(stmt) || is<source::WhileLoop>(stmt);
+      const bool is_loop = is<ForLoop>(stmt) || is<WhileLoop>(stmt);
       go(body_of(*stmt), depth + (is_loop ? 1 : 0));
       go(otherwise_of(*stmt), depth);
       if (!is_loop || depth != 0) continue;
@@ -64,29 +57,27 @@ class BarrierFinder {
 
   // Accesses a buffer that the kernel writes, or may.
   bool may_meet_others(const Stmt& stmt) const {
-    bool found = is<source::OpaqueStatement>(stmt);
+    bool found = is<OpaqueStatement>(stmt);
     const auto look = [&](const Expr& expr) {
-      const auto* variable = as<source::VariableReference>(expr);
-      const auto* call = as<source::Call>(expr);
-      found =
-          found || is<source::OpaqueExpression>(expr) ||
-          (call != nullptr && !source::is_pure(*call) && !call->function.starts_with("make_")) ||
-          (variable != nullptr && analysis_.is_global_pointer(variable->name) &&
-           analysis_.is_written(variable->name));
+      const auto* variable = as<VariableReference>(expr);
+      const auto* call = as<Call>(expr);
+      found = found || is<OpaqueExpression>(expr) ||
+              (call != nullptr && !is_pure(*call) && !call->function.starts_with("make_")) ||
+              (variable != nullptr && analysis_.is_global_pointer(variable->name) &&
+               analysis_.is_written(variable->name));
     };
-    source::walk_own_expressions(stmt, look);
-    source::for_each_header(
-        stmt, [&](const StmtPtr& part) { source::walk_own_expressions(*part, look); });
+    walk_own_expressions(stmt, look);
+    for_each_header(stmt, [&](const StmtPtr& part) { walk_own_expressions(*part, look); });
     return found;
   }
 
-  const source::Analysis analysis_;
+  const Analysis analysis_;
   std::vector<PlacedBarrier> barriers_;
   std::vector<int> accesses_;
   int position_ = 0;
 };
 
-class BarrierRemover final : public source::Mutator {
+class BarrierRemover final : public Mutator {
  public:
   explicit BarrierRemover(std::set<const Stmt*> idle) : idle_(std::move(idle)) {}
 
@@ -100,7 +91,7 @@ class BarrierRemover final : public source::Mutator {
 
 }  // namespace
 
-Block without_idle_barriers(const source::Kernel& kernel) {
+Block without_idle_barriers(const Kernel& kernel) {
   return BarrierRemover(BarrierFinder(kernel).idle()).run(kernel.body);
 }
 

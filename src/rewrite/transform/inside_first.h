@@ -1,7 +1,7 @@
 // Choices that ask whether something is at a border, asking whether it is inside.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -9,6 +9,6 @@ namespace regraph::rewrite {
 // enough for the first, so that all of the opposite ones are needed for the second, and each may be
 // dropped where it is known to hold:
 //   x == 0 || x == n - 1 ? a : b   ->   x != 0 && x != n - 1 ? b : a
-[[nodiscard]] source::Block with_inside_first(const source::Block& block);
+[[nodiscard]] Block with_inside_first(const Block& block);
 
 }  // namespace regraph::rewrite

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "rewrite/analysis/strip_loop.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <functional>
 #include <string>
@@ -17,16 +17,14 @@ class KeptTiles {
 
   // `body`, which holds the tiles' declarations, with `count` copies of each tile and `loop` in
   // place of the strip loop.
-  [[nodiscard]] source::Block kept(const source::Block& body, std::int64_t count,
-                                   const std::function<source::Block()>& loop) const;
+  [[nodiscard]] Block kept(const Block& body, std::int64_t count,
+                           const std::function<Block()>& loop) const;
   // The code on one copy of the tiles.
-  [[nodiscard]] source::Block on_tile(const source::Block& block,
-                                      const source::ExprPtr& which) const;
+  [[nodiscard]] Block on_tile(const Block& block, const ExprPtr& which) const;
   // The code for the strip that begins at `first`.
-  [[nodiscard]] source::Block in_strip(const source::Block& block,
-                                       const source::ExprPtr& first) const;
+  [[nodiscard]] Block in_strip(const Block& block, const ExprPtr& first) const;
   // Whether the loop goes on with the strip that begins there, and the thread has work in it.
-  [[nodiscard]] source::ExprPtr has_strip(const source::ExprPtr& first) const;
+  [[nodiscard]] ExprPtr has_strip(const ExprPtr& first) const;
 
  private:
   [[nodiscard]] bool is_tile(const std::string& name) const;

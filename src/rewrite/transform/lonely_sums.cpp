@@ -14,36 +14,21 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::is;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-using source::VariableReference;
-
 namespace {
 
 constexpr const char* kPlaceInBlock = "threadIdx.x";
 
 // The call where the statement is an atomic addition without a result, null for others.
-const source::Call* addition(const Stmt& stmt) {
+const Call* addition(const Stmt& stmt) {
   const auto* evaluation = as<source::Evaluation>(stmt);
   if (evaluation == nullptr) return nullptr;
-  const source::Call& call = evaluation->call();
+  const Call& call = evaluation->call();
   return call.function == "atomicAdd" && call.arguments.size() == 2 ? &call : nullptr;
 }
 
 int uses_of(const std::string& name, const Block& body) {
   int uses = 0;
-  source::walk_expressions(body, [&](const Expr& expr) {
+  walk_expressions(body, [&](const Expr& expr) {
     const auto* variable = as<VariableReference>(expr);
     uses += variable != nullptr && variable->name == name ? 1 : 0;
   });
@@ -53,9 +38,9 @@ int uses_of(const std::string& name, const Block& body) {
 // The type of what the atomic adds to; nothing where that is not known.
 std::optional<ScalarType> type_of_target(const ExprPtr& target, const Kernel& kernel) {
   std::optional<ScalarType> result;
-  source::walk(target, [&](const Expr& expr) {
+  walk(target, [&](const Expr& expr) {
     const auto* variable = as<VariableReference>(expr);
-    const source::KernelParameter* parameter =
+    const KernelParameter* parameter =
         variable != nullptr ? kernel.parameter(variable->name) : nullptr;
     if (parameter != nullptr && parameter->is_pointer) result = parameter->scalar;
   });
@@ -71,7 +56,7 @@ class TreeTaker {
   std::optional<Block> run() {
     if (analysis_.uses_warp_intrinsics()) return std::nullopt;
     for (std::size_t at = 0; at < kernel_.body.size(); ++at) {
-      if (!is<source::ForLoop>(*kernel_.body[at])) continue;
+      if (!is<ForLoop>(*kernel_.body[at])) continue;
       auto tree = match_reduction_tree(kernel_, analysis_, at, block_);
       if (tree) return without(*tree, at);
     }
@@ -81,41 +66,41 @@ class TreeTaker {
  private:
   std::optional<Block> without(const ReductionTree& tree, std::size_t at) const {
     if (tree.op != AssignmentOperator::add || !tree.function.empty()) return std::nullopt;
-    const source::Call* total = total_after(tree, at);
+    const Call* total = total_after(tree, at);
     if (total == nullptr || !is_alone(tree, at)) return std::nullopt;
     if (type_of_target(total->arguments[0], kernel_) != tree.scalar) return std::nullopt;
     Names names(kernel_);
     const std::string own = names.fresh("mine");
     Block body(kernel_.body.begin(), kernel_.body.begin() + static_cast<std::ptrdiff_t>(at));
-    body = source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    body = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declaration = as<Declaration>(stmt);
-      const bool goes = is<source::Barrier>(*stmt) ||
+      const bool goes = is<Barrier>(*stmt) ||
                         (declaration != nullptr && declaration->variable.name == tree.array);
       return goes ? std::optional(Block()) : std::nullopt;
     });
-    body = source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    body = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       if (!is_of(tree, *expr)) return std::nullopt;
       return source::variable(own, tree.scalar);
     });
-    body.insert(body.begin(), source::declare(source::local_variable(own, tree.type, tree.scalar),
-                                              source::zero_of(tree.scalar)));
-    body.push_back(source::evaluate(
+    body.insert(body.begin(),
+                declare(local_variable(own, tree.type, tree.scalar), zero_of(tree.scalar)));
+    body.push_back(evaluate(
         source::call(total->function, {total->arguments[0], source::variable(own, tree.scalar)})));
     return body;
   }
 
   static bool is_of(const ReductionTree& tree, const Expr& expr) {
-    const auto* access = as<source::Subscript>(expr);
-    return access != nullptr && source::is_named(access->base, tree.array);
+    const auto* access = as<Subscript>(expr);
+    return access != nullptr && is_named(access->base, tree.array);
   }
 
   // if (threadIdx.x == 0) atomicAdd(total, slots[0]); and nothing else.
-  const source::Call* total_after(const ReductionTree& tree, std::size_t at) const {
+  const Call* total_after(const ReductionTree& tree, std::size_t at) const {
     const auto value_of_side = [&](const ExprPtr& side) { return analysis_.polynomial(side); };
-    const source::Call* total = nullptr;
+    const Call* total = nullptr;
     for (std::size_t next = at + 1; next < kernel_.body.size(); ++next) {
       const Stmt& stmt = *kernel_.body[next];
-      if (is<source::Barrier>(stmt) || names_slot(tree, stmt)) continue;
+      if (is<Barrier>(stmt) || names_slot(tree, stmt)) continue;
       const auto* first = as<Branch>(stmt);
       const bool is_total = total == nullptr && first != nullptr && first->otherwise.empty() &&
                             !first->body.empty() &&
@@ -143,8 +128,8 @@ class TreeTaker {
       const ExprPtr definition = analysis_.definition(named->name);
       return definition && is_first_slot(tree, definition);
     }
-    const auto* slot = as<source::Subscript>(value);
-    return slot != nullptr && is_of(tree, *slot) && source::is_number(slot->index, 0);
+    const auto* slot = as<Subscript>(value);
+    return slot != nullptr && is_of(tree, *slot) && is_number(slot->index, 0);
   }
 
   // Whether threads know nothing of each other but what the tree tells: no other shared memory, and
@@ -154,17 +139,17 @@ class TreeTaker {
     int slots = 0;
     const Block before(kernel_.body.begin(),
                        kernel_.body.begin() + static_cast<std::ptrdiff_t>(at));
-    source::walk(before, [&](const Stmt& stmt) {
+    walk(before, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
-      if (declaration != nullptr && declaration->variable.storage != source::Storage::automatic &&
+      if (declaration != nullptr && declaration->variable.storage != Storage::automatic &&
           declaration->variable.name != tree.array) {
         result = false;
       }
-      source::walk_own_expressions(stmt, [&](const Expr& expr) {
+      walk_own_expressions(stmt, [&](const Expr& expr) {
         if (!is_of(tree, expr)) return;
-        const auto& access = static_cast<const source::Subscript&>(expr);
+        const auto& access = static_cast<const Subscript&>(expr);
         const auto place = analysis_.polynomial(access.index);
-        result = result && place && *place == source::Polynomial::symbol(kPlaceInBlock);
+        result = result && place && *place == Polynomial::symbol(kPlaceInBlock);
         ++slots;
       });
     });
@@ -190,7 +175,7 @@ class SumOpener {
     const bool is_guarded =
         guarded != nullptr && guarded->otherwise.empty() && guarded->body.size() == 1;
     if (is_guarded) guard_ = guarded->condition;
-    const source::Call* total = addition(is_guarded ? *guarded->body.front() : *body_.back());
+    const Call* total = addition(is_guarded ? *guarded->body.front() : *body_.back());
     const auto* sum = total != nullptr ? as<VariableReference>(total->arguments[1]) : nullptr;
     if (sum == nullptr) return std::nullopt;
     name_ = sum->name;
@@ -224,17 +209,17 @@ class SumOpener {
       return declaration != nullptr && declaration->variable.name == name_;
     });
     if (found == body_.end()) return false;
-    const auto& declaration = source::to<Declaration>(*found);
+    const auto& declaration = to<Declaration>(*found);
     if (!declaration.variable.extents.empty() || declaration.variable.is_pointer) return false;
     // Parts that are added in another type than the sum has would be other parts.
     scalar_ = declaration.variable.scalar;
     if (!scalar_ || type_of_target(target_, kernel_) != scalar_) return false;
-    if (declaration.value && !source::is_zero(declaration.value)) {
-      const auto* choice = as<source::Conditional>(declaration.value);
-      if (choice == nullptr || !source::is_zero(choice->otherwise) || found + 1 != body_.end())
+    if (declaration.value && !is_zero(declaration.value)) {
+      const auto* choice = as<Conditional>(declaration.value);
+      if (choice == nullptr || !is_zero(choice->otherwise) || found + 1 != body_.end())
         return false;
       if (!is_of_sum(choice->then)) return false;
-      once_ = source::branch(choice->condition, {add(choice->then)});
+      once_ = branch(choice->condition, {add(choice->then)});
     }
     body_.erase(found);
     return true;
@@ -242,11 +227,11 @@ class SumOpener {
 
   StmtPtr add(const ExprPtr& value) const {
     // Nothing is nothing to add.
-    const auto* choice = as<source::Conditional>(value);
-    if (choice != nullptr && source::is_zero(choice->otherwise))
-      return source::branch(choice->condition, {add(choice->then)});
-    const StmtPtr added = source::evaluate(source::call("atomicAdd", {target_, value}));
-    return guard_ ? source::branch(guard_, {added}) : added;
+    const auto* choice = as<Conditional>(value);
+    if (choice != nullptr && is_zero(choice->otherwise))
+      return branch(choice->condition, {add(choice->then)});
+    const StmtPtr added = evaluate(source::call("atomicAdd", {target_, value}));
+    return guard_ ? branch(guard_, {added}) : added;
   }
 
   // Whether the atomic adds what the sum would have: nothing is cut to the sum's type after the
@@ -262,12 +247,12 @@ class SumOpener {
     std::size_t known = 0;
     std::set<std::string> names;
     while (known < body_.size() && is<Declaration>(*body_[known]))
-      names.insert(source::to<Declaration>(body_[known++]).variable.name);
-    source::walk(guard, [&](const Expr& expr) {
-      result = result && !is<source::Subscript>(expr) && !is<source::Call>(expr);
+      names.insert(to<Declaration>(body_[known++]).variable.name);
+    walk(guard, [&](const Expr& expr) {
+      result = result && !is<Subscript>(expr) && !is<Call>(expr);
       const auto* variable = as<VariableReference>(expr);
       if (variable == nullptr) return;
-      const source::KernelParameter* parameter = kernel_.parameter(variable->name);
+      const KernelParameter* parameter = kernel_.parameter(variable->name);
       result =
           result && (parameter != nullptr ? analysis_.meaning()(variable->name).has_value()
                                           : names.contains(variable->name) &&
@@ -280,7 +265,7 @@ class SumOpener {
     Block result;
     for (const StmtPtr& stmt : block) {
       if (const auto* assigned = as<Assignment>(stmt);
-          assigned != nullptr && source::is_named(assigned->target, name_)) {
+          assigned != nullptr && is_named(assigned->target, name_)) {
         result.push_back(opened(*assigned, is_repeated));
         continue;
       }
@@ -288,16 +273,16 @@ class SumOpener {
         Block body = open(choice->body, is_repeated);
         Block otherwise = open(choice->otherwise, is_repeated);
         result.push_back(
-            source::branch(choice->condition, std::move(body), std::move(otherwise), choice->line));
+            branch(choice->condition, std::move(body), std::move(otherwise), choice->line));
         continue;
       }
-      if (const auto* loop = as<source::ForLoop>(stmt)) {
-        auto copy = std::make_shared<source::ForLoop>(*loop);
+      if (const auto* loop = as<ForLoop>(stmt)) {
+        auto copy = std::make_shared<ForLoop>(*loop);
         copy->body = open(loop->body, true);
         result.push_back(std::move(copy));
         continue;
       }
-      if (is<source::Scope>(*stmt)) {
+      if (is<Scope>(*stmt)) {
         result.push_back(source::scope(open(body_of(*stmt), is_repeated)));
         continue;
       }
@@ -314,7 +299,7 @@ class SumOpener {
       return add(value);
     }
     const bool sets = assigned.op == AssignmentOperator::assign && is_zero_ && !is_repeated;
-    if (sets && source::is_zero(assigned.value)) return source::scope({});
+    if (sets && is_zero(assigned.value)) return source::scope({});
     if (sets && is_of_sum(assigned.value)) {
       is_zero_ = false;
       return add(assigned.value);
@@ -327,10 +312,10 @@ class SumOpener {
   ExprPtr added_by(const Assignment& assigned) const {
     if (assigned.op == AssignmentOperator::add) return assigned.value;
     const auto* sum = assigned.op == AssignmentOperator::assign
-                          ? source::as_binary(assigned.value, source::BinaryOperator::add)
+                          ? as_binary(assigned.value, BinaryOperator::add)
                           : nullptr;
-    if (sum != nullptr && source::is_named(sum->left, name_)) return sum->right;
-    if (sum != nullptr && source::is_named(sum->right, name_)) return sum->left;
+    if (sum != nullptr && is_named(sum->left, name_)) return sum->right;
+    if (sum != nullptr && is_named(sum->right, name_)) return sum->left;
     return nullptr;
   }
 
@@ -364,8 +349,8 @@ std::optional<Block> with_lonely_sums(const KernelAnalysis& kernel) {
   }
   if (!result) return result;
   // Empty scopes are what is left of zeros.
-  return source::rewrite_statements(*result, [](const StmtPtr& stmt) -> std::optional<Block> {
-    const auto* scope = as<source::Scope>(stmt);
+  return rewrite_statements(*result, [](const StmtPtr& stmt) -> std::optional<Block> {
+    const auto* scope = as<Scope>(stmt);
     return scope != nullptr && scope->body.empty() ? std::optional(Block()) : std::nullopt;
   });
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 
 #include <optional>
 
@@ -14,6 +15,6 @@ namespace regraph::rewrite {
 
 // The body of the single-exit form in this way; nothing where there is no such sum, or where it is
 // used otherwise. What is added up in another order may round differently.
-[[nodiscard]] std::optional<source::Block> with_lonely_sums(const KernelAnalysis& kernel);
+[[nodiscard]] std::optional<Block> with_lonely_sums(const KernelAnalysis& kernel);
 
 }  // namespace regraph::rewrite

@@ -10,7 +10,7 @@
 
 #include "kernel/launch_plan.h"
 #include "kernel/problem.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 #include "source/polynomial.h"
 
 #include <map>
@@ -19,16 +19,16 @@
 namespace regraph::rewrite {
 
 struct CoalescedLoops {
-  source::Block body;
+  Block body;
   // By counter: the number of things that the strips are made for, n above, where that is known. As
   // many strips as hold them are run, where there are any.
-  std::map<std::string, source::Polynomial> depths;
+  std::map<std::string, Polynomial> depths;
 };
 
 // Merges the loops of the kernel of which the outer one does nothing but to run the inner one,
 // under conditions or not, and in which all that mentions the counters mentions them as t * 16 + k
 // does. Others stay.
-[[nodiscard]] CoalescedLoops with_coalesced_loops(const source::Kernel& kernel, const Dim3& block,
+[[nodiscard]] CoalescedLoops with_coalesced_loops(const Kernel& kernel, const Dim3& block,
                                                   const Problem& problem);
 
 }  // namespace regraph::rewrite

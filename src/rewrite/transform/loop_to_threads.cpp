@@ -1,8 +1,8 @@
 #include "rewrite/transform/loop_to_threads.h"
 
-#include "rewrite/analysis/global_index.h"
-#include "rewrite/analysis/size_expression.h"
-#include "rewrite/forms/inequalities.h"
+#include "affine/constraints.h"
+#include "affine/global_index.h"
+#include "affine/size_expression.h"
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/unused_integers.h"
 #include "source/build.h"
@@ -17,31 +17,17 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Binary;
-using source::Block;
-using source::Builtin;
-using source::Cast;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::Kernel;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtPtr;
-
 namespace {
 
 ExprPtr index_in_code(const std::string& axis) {
-  return source::cast("int", source::add(source::multiply(source::builtin("blockIdx." + axis),
-                                                          source::builtin("blockDim." + axis)),
-                                         source::builtin("threadIdx." + axis)));
+  return source::cast(
+      "int", add(multiply(source::builtin("blockIdx." + axis), source::builtin("blockDim." + axis)),
+                 source::builtin("threadIdx." + axis)));
 }
 
 int declarations_of(const std::string& name, const Block& block) {
   int count = 0;
-  source::walk(block, [&](const Stmt& stmt) {
+  walk(block, [&](const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
     count += declaration != nullptr && declaration->variable.name == name ? 1 : 0;
   });
@@ -58,32 +44,30 @@ struct Iteration {
 // The iteration with this number.
 Iteration iteration_of(const Kernel& kernel, const ParallelLoop& loop, const ExprPtr& number,
                        Names& names) {
-  source::Variable variable = loop.loop->declaration()->variable;
+  Variable variable = loop.loop->declaration()->variable;
   Iteration result{nullptr, loop.loop->condition, loop.loop->body};
   // A name has one meaning in a kernel.
   if (declarations_of(variable.name, kernel.body) > 1) {
     const std::string old = variable.name;
     variable.name = names.fresh(old);
-    const auto renamed =
-        source::replace_variable(old, source::variable(variable.name, variable.scalar));
-    result.condition = source::rewrite_expr(result.condition, renamed);
-    result.body = source::rewrite_expressions(result.body, renamed);
+    const auto renamed = replace_variable(old, source::variable(variable.name, variable.scalar));
+    result.condition = rewrite_expr(result.condition, renamed);
+    result.body = rewrite_expressions(result.body, renamed);
   }
   variable.is_const = true;
-  result.counter = source::declare(
-      variable, source::add(loop.counted.first,
-                            source::multiply(number, source::integer(loop.counted.stride))));
+  result.counter =
+      declare(variable, add(loop.counted.first, multiply(number, integer(loop.counted.stride))));
   return result;
 }
 
 Block with_loop_replaced(const Block& body, const ParallelLoop& loop, const Block& by) {
-  return source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+  return rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
     return stmt.get() == loop.loop ? std::optional(by) : std::nullopt;
   });
 }
 
 // Exchanges letters of axes, all at once.
-class AxisRenamer final : public source::Mutator {
+class AxisRenamer final : public Mutator {
  public:
   explicit AxisRenamer(std::map<char, char> letters) : letters_(std::move(letters)) {}
 
@@ -113,7 +97,7 @@ class IndexFolder {
   }
 
   Block run() {
-    const ExprPtr count = source::to_expression(iterations_);
+    const ExprPtr count = to_expression(iterations_);
     old_index_ = source::divide(thread(), count);
     Iteration iteration =
         iteration_of(form_.kernel, loop_, source::remainder(thread(), count), names_);
@@ -121,13 +105,12 @@ class IndexFolder {
     if (is_alone(iteration.body)) {
       one.insert(one.end(), iteration.body.begin(), iteration.body.end());
     } else {
-      one.push_back(source::scope(std::move(iteration.body)));
+      one.push_back(scope(std::move(iteration.body)));
     }
     Block body = with_loop_replaced(form_.kernel.body, loop_, one);
-    body = source::rewrite_expressions(body,
-                                       [&](const ExprPtr& expr) { return with_new_index(expr); });
+    body = rewrite_expressions(body, [&](const ExprPtr& expr) { return with_new_index(expr); });
     Kernel folded = form_.kernel;
-    folded.body = {source::declare_integer(thread_, index_in_code("x"))};
+    folded.body = {declare_integer(thread_, index_in_code("x"))};
     for (const StmtPtr& stmt : body)
       folded.body.push_back(stmt);
     folded.body = with_signed_values(folded.body);
@@ -141,7 +124,7 @@ class IndexFolder {
 
   // Whether nothing outside of the loop has the name of something in it.
   bool is_alone(const Block& body) const {
-    const std::set<std::string> names = source::declared_names(body);
+    const std::set<std::string> names = declared_names(body);
     return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
       return declarations_of(name, form_.kernel.body) == declarations_of(name, loop_.loop->body);
     });
@@ -150,14 +133,14 @@ class IndexFolder {
   std::optional<ExprPtr> with_new_index(const ExprPtr& expr) const {
     const auto limit = limit_of_index(expr, form_);
     if (limit && fits_32_bits(*limit * iterations_, problem_))
-      return source::less(thread(), source::to_expression(*limit * iterations_));
+      return less(thread(), to_expression(*limit * iterations_));
     if (const auto* builtin = as<Builtin>(expr)) {
       // The kernel knows both together only.
-      if (builtin->name == "blockIdx.x") return source::integer(0);
+      if (builtin->name == "blockIdx.x") return integer(0);
       if (builtin->name == "threadIdx.x") return in_type_of(*expr, old_index_);
       return std::nullopt;
     }
-    if (!source::is<Binary>(expr)) return std::nullopt;
+    if (!is<Binary>(expr)) return std::nullopt;
     const auto polynomial = form_.analysis.polynomial(expr);
     if (!polynomial || !(*polynomial == global_index("x"))) return std::nullopt;
     return in_type_of(*expr, old_index_);
@@ -165,7 +148,7 @@ class IndexFolder {
 
   // `int m = (unsigned int)(thread / n)` without the cast.
   static Block with_signed_values(const Block& body) {
-    return source::rewrite_statements(body, [](const StmtPtr& stmt) -> std::optional<Block> {
+    return rewrite_statements(body, [](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration == nullptr || declaration->variable.scalar != ScalarType::i32)
         return std::nullopt;
@@ -177,7 +160,7 @@ class IndexFolder {
         value = cast->operand;
       }
       if (value == declaration->value || value->type != ScalarType::i32) return std::nullopt;
-      return Block{source::declare(declaration->variable, value)};
+      return Block{declare(declaration->variable, value)};
     });
   }
 
@@ -185,25 +168,24 @@ class IndexFolder {
   // (thread / n) * n + thread % n is thread.
   Block with_plain_indices(const Kernel& kernel) const {
     const Analysis analysis(kernel);
-    return source::rewrite_expressions(
-        kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          // As an index, a number is the same in every type.
-          if (const auto* access = as<source::Subscript>(expr)) {
-            const ExprPtr index = plain_value(access->index, analysis);
-            if (!index || !source::is<source::VariableReference>(access->base)) return std::nullopt;
-            return source::with_type(source::element(access->base, {index}), expr->type);
-          }
-          const ExprPtr plain = plain_value(expr, analysis);
-          const ScalarType type = expr->type.value_or(ScalarType::i32);
-          if (!plain || type == ScalarType::i32) return plain ? std::optional(plain) : std::nullopt;
-          return source::with_type(source::cast(std::string(cuda_name(type)), plain), type);
-        });
+    return rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      // As an index, a number is the same in every type.
+      if (const auto* access = as<Subscript>(expr)) {
+        const ExprPtr index = plain_value(access->index, analysis);
+        if (!index || !is<VariableReference>(access->base)) return std::nullopt;
+        return with_type(element(access->base, {index}), expr->type);
+      }
+      const ExprPtr plain = plain_value(expr, analysis);
+      const ScalarType type = expr->type.value_or(ScalarType::i32);
+      if (!plain || type == ScalarType::i32) return plain ? std::optional(plain) : std::nullopt;
+      return with_type(source::cast(std::string(cuda_name(type)), plain), type);
+    });
   }
 
   // Null for other values than sums and products that follow the new index as a polynomial, and
   // for those that say so already.
   ExprPtr plain_value(const ExprPtr& value, const Analysis& analysis) const {
-    if (!source::is<Binary>(value)) return nullptr;
+    if (!is<Binary>(value)) return nullptr;
     const auto polynomial = analysis.polynomial(value);
     if (!polynomial || !is_cut(value, analysis)) return nullptr;
     const auto pitch = polynomial ? polynomial->coefficient("threadIdx.x") : std::nullopt;
@@ -214,17 +196,17 @@ class IndexFolder {
     }
     const Polynomial plain = *pitch * Polynomial::symbol(thread_) + rest;
     const bool wide = value->type && size_in_bytes(*value->type) > size_in_bytes(ScalarType::i32);
-    return source::to_expression(plain, wide && !(plain == Polynomial::symbol(thread_)));
+    return to_expression(plain, wide && !(plain == Polynomial::symbol(thread_)));
   }
 
   // Whether quotients or remainders are part of it.
   bool is_cut(const ExprPtr& expr, const Analysis& analysis) const {
     bool found = false;
-    source::walk(expr, [&](const Expr& part) {
+    walk(expr, [&](const Expr& part) {
       const auto* binary = as<Binary>(part);
-      found = found || (binary != nullptr && (binary->op == source::BinaryOperator::divide ||
-                                              binary->op == source::BinaryOperator::remainder));
-      const auto* variable = as<source::VariableReference>(part);
+      found = found || (binary != nullptr && (binary->op == BinaryOperator::divide ||
+                                              binary->op == BinaryOperator::remainder));
+      const auto* variable = as<VariableReference>(part);
       const ExprPtr definition =
           variable != nullptr ? analysis.definition(variable->name) : nullptr;
       found = found || (definition && is_cut(definition, analysis));
@@ -254,7 +236,7 @@ std::optional<Polynomial> limit_of_index(const ExprPtr& guard, const KernelForm&
   if (!slack) return std::nullopt;
   const Polynomial limit = *slack + global_index("x") + Polynomial(1);
   for (const std::string& name : limit.symbols()) {
-    const source::KernelParameter* parameter = form.kernel.parameter(name);
+    const KernelParameter* parameter = form.kernel.parameter(name);
     if (parameter == nullptr || parameter->is_pointer) return std::nullopt;
   }
   // As an unsigned number, a negative limit lets all indices pass; a number of things is none.
@@ -267,8 +249,7 @@ Block loop_on_axis(const KernelForm& form, const ParallelLoop& loop, const std::
   Names names(form.kernel);
   Iteration iteration =
       iteration_of(form.kernel, loop, index_in_code(moved.empty() ? axis : kNewAxis), names);
-  const Block by = {iteration.counter,
-                    source::branch(iteration.condition, std::move(iteration.body))};
+  const Block by = {iteration.counter, branch(iteration.condition, std::move(iteration.body))};
   Block body = with_loop_replaced(form.kernel.body, loop, by);
   if (moved.empty()) return body;
   return AxisRenamer({{axis[0], moved[0]}, {kNewAxis[0], axis[0]}}).run(body);

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "rewrite/analysis/kernel_analysis.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <string>
 
@@ -27,10 +27,10 @@ struct BlockMerge {
   // G, a divisor of C. More than one only where the kernel knows a thread by its uncoarsened global
   // index alone (global_index.h), and without a grid limit.
   int group = 1;
-  source::ExprPtr grid_limit;  // what block numbers are tested against, null where a guard does it
+  ExprPtr grid_limit;  // what block numbers are tested against, null where a guard does it
 };
 
 // The body of the merged kernel, for which check_merge finds nothing (merge_check.h).
-[[nodiscard]] source::Block merge_blocks(const BlockMerge& merge);
+[[nodiscard]] Block merge_blocks(const BlockMerge& merge);
 
 }  // namespace regraph::rewrite

@@ -8,11 +8,7 @@
 
 namespace regraph::rewrite {
 
-using source::Block;
-using source::ExprPtr;
-using source::StmtPtr;
-
-Names::Names(const source::Kernel& kernel) : used_(source::used_names(kernel)) {}
+Names::Names(const Kernel& kernel) : used_(used_names(kernel)) {}
 
 std::string Names::fresh(const std::string& stem) {
   if (used_.insert(stem).second) return stem;
@@ -27,22 +23,22 @@ namespace {
 using Renaming = std::map<std::string, std::string>;
 
 // Replaces names where they are declared and where they are used.
-class Renamer final : public source::Mutator {
+class Renamer final : public Mutator {
  public:
   explicit Renamer(const Renaming& renaming) : renaming_(renaming) {}
 
  private:
   using Mutator::mutate;
 
-  ExprPtr mutate(const ExprPtr& expr, const source::VariableReference& variable) override {
+  ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {
     const auto found = renaming_.find(variable.name);
     return found == renaming_.end() ? expr : source::variable(found->second, expr->type);
   }
 
-  StmtPtr mutate(const StmtPtr& stmt, const source::Declaration& declaration) override {
+  StmtPtr mutate(const StmtPtr& stmt, const Declaration& declaration) override {
     const auto found = renaming_.find(declaration.variable.name);
     if (found == renaming_.end()) return Mutator::mutate(stmt, declaration);
-    auto copy = std::make_shared<source::Declaration>(declaration);
+    auto copy = std::make_shared<Declaration>(declaration);
     copy->variable.name = found->second;
     copy->value = run(declaration.value);
     return copy;
@@ -55,7 +51,7 @@ class Renamer final : public source::Mutator {
 
 Block Names::renamed(const Block& block) {
   Renaming renaming;
-  for (const std::string& name : source::declared_names(block))
+  for (const std::string& name : declared_names(block))
     renaming.emplace(name, fresh(name));
   if (renaming.empty()) return block;
   return Renamer(renaming).run(block);

@@ -1,7 +1,7 @@
 // Names for what steps add to a kernel.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <set>
 #include <string>
@@ -11,7 +11,7 @@ namespace regraph::rewrite {
 // Hands out names that are used nowhere in a kernel nor handed out before.
 class Names {
  public:
-  explicit Names(const source::Kernel& kernel);
+  explicit Names(const Kernel& kernel);
 
   // `stem`, or `stem` with the smallest number that makes it new.
   [[nodiscard]] std::string fresh(const std::string& stem);
@@ -21,7 +21,7 @@ class Names {
 
   // The block with every name that it declares replaced by a new one, so that it can stand beside
   // the original: a name must keep one meaning within a kernel.
-  [[nodiscard]] source::Block renamed(const source::Block& block);
+  [[nodiscard]] Block renamed(const Block& block);
 
  private:
   std::set<std::string> used_;

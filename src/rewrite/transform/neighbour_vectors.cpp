@@ -1,6 +1,6 @@
 #include "rewrite/transform/neighbour_vectors.h"
 
-#include "rewrite/analysis/size_expression.h"
+#include "affine/size_expression.h"
 #include "rewrite/analysis/vector_type.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -12,16 +12,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Expr;
-using source::ExprPtr;
-using source::is;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-
 namespace {
 
 // All but one in so many of a vector's elements have to be used.
@@ -30,15 +20,13 @@ constexpr int kMostlyUsed = 4;
 // Whether something below leaves the block or the kernel early.
 bool may_be_left(const Block& block) {
   bool found = false;
-  source::walk(block, [&](const Stmt& stmt) {
-    found = found || is<source::Jump>(stmt) || is<source::Return>(stmt);
-  });
+  walk(block, [&](const Stmt& stmt) { found = found || is<Jump>(stmt) || is<Return>(stmt); });
   return found;
 }
 
 }  // namespace
 
-NeighbourVectors::NeighbourVectors(const source::Kernel& kernel, const source::Analysis& analysis,
+NeighbourVectors::NeighbourVectors(const Kernel& kernel, const Analysis& analysis,
                                    const Problem& problem, Names& names, int width)
     : kernel_(kernel),
       analysis_(analysis),
@@ -55,13 +43,13 @@ Block NeighbourVectors::run(const Block& block) {
   for (std::size_t at = 0; at < block.size(); ++at) {
     for (const Vector& vector : vectors) {
       if (vector.first != at) continue;
-      source::Variable variable;
+      Variable variable;
       variable.name = vector.name;
       variable.type = vector.type;
-      result.push_back(source::declare(variable, vector.stores ? nullptr : wide_place(vector)));
+      result.push_back(declare(variable, vector.stores ? nullptr : wide_place(vector)));
     }
     const StmtPtr stmt = with_components(block[at], at, vectors);
-    result.push_back(source::with_blocks(stmt, run(body_of(*stmt)), run(otherwise_of(*stmt))));
+    result.push_back(with_blocks(stmt, run(body_of(*stmt)), run(otherwise_of(*stmt))));
     for (const Vector& vector : vectors) {
       if (!vector.stores || vector.last != at) continue;
       result.push_back(
@@ -74,7 +62,7 @@ Block NeighbourVectors::run(const Block& block) {
 std::vector<ExprPtr> NeighbourVectors::conditions() const {
   std::vector<ExprPtr> result;
   // A size that the widest vectors divide is one that the others divide.
-  std::vector<source::Polynomial> rests;
+  std::vector<Polynomial> rests;
   int widest = 1;
   for (const auto& [rest, width] : rests_) {
     rests.push_back(rest);
@@ -85,8 +73,7 @@ std::vector<ExprPtr> NeighbourVectors::conditions() const {
 
 std::vector<NeighbourVectors::Vector> NeighbourVectors::vectors_of(const Block& block) {
   collect(block);
-  std::map<std::pair<std::string, bool>, std::vector<std::pair<source::Polynomial, Offsets>>>
-      groups;
+  std::map<std::pair<std::string, bool>, std::vector<std::pair<Polynomial, Offsets>>> groups;
   for (const Access& access : accesses_) {
     auto& known = groups[{access.place.array, access.is_store}];
     auto group = std::find_if(known.begin(), known.end(),
@@ -112,16 +99,16 @@ void NeighbourVectors::collect(const Block& block) {
   for (std::size_t at = 0; at < block.size(); ++at) {
     const StmtPtr& stmt = block[at];
     collect_below(*stmt, at);
-    if (is<source::ForLoop>(stmt) || is<source::WhileLoop>(stmt)) continue;
+    if (is<ForLoop>(stmt) || is<WhileLoop>(stmt)) continue;
     collect(value_of(*stmt), at, true);
     const auto* assignment = as<Assignment>(stmt);
     if (assignment == nullptr) continue;
     const auto* target = as<Subscript>(assignment->target);
     if (target == nullptr) continue;
     collect(target->index, at, true);
-    if (assignment->op == source::AssignmentOperator::assign) {
+    if (assignment->op == AssignmentOperator::assign) {
       add(*target, at, true, true);
-    } else if (const auto* base = source::base_variable(*target)) {
+    } else if (const auto* base = base_variable(*target)) {
       updated_.insert(base->name);
     }
   }
@@ -130,13 +117,13 @@ void NeighbourVectors::collect(const Block& block) {
 // Loads of a branch's blocks: they are not certain, but may start at a place that is known at the
 // branch.
 void NeighbourVectors::collect_below(const Stmt& stmt, std::size_t at) {
-  if (!is<source::Branch>(stmt)) return;
+  if (!is<Branch>(stmt)) return;
   for (const Block* block : {&body_of(stmt), &otherwise_of(stmt)}) {
-    const std::set<std::string> own = source::declared_names(*block);
-    source::walk_expressions(*block, [&](const Expr& expr) {
+    const std::set<std::string> own = declared_names(*block);
+    walk_expressions(*block, [&](const Expr& expr) {
       const auto* element = as<Subscript>(expr);
       if (element == nullptr) return;
-      const std::set<std::string> used = source::variables_of(element->index);
+      const std::set<std::string> used = variables_of(element->index);
       const bool is_known_here = std::none_of(
           used.begin(), used.end(), [&](const std::string& name) { return own.contains(name); });
       if (is_known_here) add(*element, at, false, false);
@@ -146,23 +133,22 @@ void NeighbourVectors::collect_below(const Stmt& stmt, std::size_t at) {
 
 void NeighbourVectors::collect(const ExprPtr& expr, std::size_t at, bool is_certain) {
   if (!expr) return;
-  if (const auto* choice = as<source::Conditional>(expr)) {
+  if (const auto* choice = as<Conditional>(expr)) {
     collect(choice->condition, at, is_certain);
     collect(choice->then, at, false);
     collect(choice->otherwise, at, false);
     return;
   }
-  if (const auto* binary = as<source::Binary>(expr);
-      binary != nullptr && (binary->op == source::BinaryOperator::logical_and ||
-                            binary->op == source::BinaryOperator::logical_or)) {
+  if (const auto* binary = as<Binary>(expr);
+      binary != nullptr &&
+      (binary->op == BinaryOperator::logical_and || binary->op == BinaryOperator::logical_or)) {
     collect(binary->left, at, is_certain);
     collect(binary->right, at, false);
     return;
   }
-  if (source::addressed(*expr)) return;
+  if (addressed(*expr)) return;
   if (const auto* element = as<Subscript>(expr)) add(*element, at, false, is_certain);
-  source::for_each_operand(*expr,
-                           [&](const ExprPtr& operand) { collect(operand, at, is_certain); });
+  for_each_operand(*expr, [&](const ExprPtr& operand) { collect(operand, at, is_certain); });
 }
 
 void NeighbourVectors::add(const Subscript& element, std::size_t at, bool is_store,
@@ -177,8 +163,7 @@ void NeighbourVectors::add(const Subscript& element, std::size_t at, bool is_sto
 // Whether the accesses are all that the block does with the array.
 bool NeighbourVectors::is_known(const std::string& array, const Block& block) const {
   std::size_t uses = 0;
-  source::walk_expressions(
-      block, [&](const Expr& expr) { uses += source::is_named(expr, array) ? 1 : 0; });
+  walk_expressions(block, [&](const Expr& expr) { uses += is_named(expr, array) ? 1 : 0; });
   const auto known = std::count_if(accesses_.begin(), accesses_.end(), [&](const Access& access) {
     return access.place.array == array;
   });
@@ -210,8 +195,7 @@ bool NeighbourVectors::can_be_moved(const Vector& vector) const {
 
 // A vector that holds an element of a buffer lies inside it where the width divides the buffer's
 // length.
-std::optional<source::Polynomial> NeighbourVectors::divisible_length(const std::string& array,
-                                                                     int width) {
+std::optional<Polynomial> NeighbourVectors::divisible_length(const std::string& array, int width) {
   if (analysis_.is_written(array)) return std::nullopt;
   const auto length = buffer_length(array, problem_, nullptr, kernel_, analysis_, false);
   const auto result = length ? places_.polynomial(*length) : std::nullopt;
@@ -220,7 +204,7 @@ std::optional<source::Polynomial> NeighbourVectors::divisible_length(const std::
 
 void NeighbourVectors::fill(const Offsets& offsets, bool stores, std::vector<Vector>& out) {
   const NeighbourPlace& some = offsets.begin()->second.front()->place;
-  const source::KernelParameter* parameter = kernel_.parameter(some.array);
+  const KernelParameter* parameter = kernel_.parameter(some.array);
   if (!parameter->scalar) return;
   const auto is_certain = [](const Access* access) { return access->is_certain; };
   std::set<std::int64_t> open;
@@ -287,7 +271,7 @@ NeighbourVectors::Vector NeighbourVectors::vector_of(const Offsets& offsets, std
 StmtPtr NeighbourVectors::with_components(const StmtPtr& stmt, std::size_t at,
                                           const std::vector<Vector>& vectors) {
   if (vectors.empty()) return stmt;
-  const source::ExprRewrite rewrite = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+  const ExprRewrite rewrite = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
     return with_components(expr, at, vectors);
   };
   if (const auto* assignment = as<Assignment>(stmt)) {
@@ -296,17 +280,17 @@ StmtPtr NeighbourVectors::with_components(const StmtPtr& stmt, std::size_t at,
       ExprPtr part = component(*element, at, true, vectors);
       target =
           part ? part : source::element(element->base, {rewrite_expr(element->index, rewrite)});
-      if (!part) target = source::with_type(target, assignment->target->type);
+      if (!part) target = with_type(target, assignment->target->type);
     }
     return source::assign(target, assignment->op, source::rewrite_expr(assignment->value, rewrite));
   }
-  return source::rewrite_expressions({stmt}, rewrite).front();
+  return rewrite_expressions({stmt}, rewrite).front();
 }
 
 ExprPtr NeighbourVectors::with_components(const ExprPtr& expr, std::size_t at,
                                           const std::vector<Vector>& vectors) {
   return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-    if (source::addressed(*node)) return node;
+    if (addressed(*node)) return node;
     const auto* element = as<Subscript>(node);
     if (element == nullptr) return std::nullopt;
     const ExprPtr part = component(*element, at, false, vectors);
@@ -325,8 +309,8 @@ ExprPtr NeighbourVectors::component(const Subscript& element, std::size_t at, bo
                          number >= 0 && number < vector.width && vector.first <= at &&
                          vector.place.rest == place->rest;
     if (!is_part) continue;
-    return source::member(source::variable(vector.name, std::nullopt),
-                          component_name(static_cast<int>(number)), element.type);
+    return member(source::variable(vector.name, std::nullopt),
+                  component_name(static_cast<int>(number)), element.type);
   }
   return nullptr;
 }
@@ -334,12 +318,12 @@ ExprPtr NeighbourVectors::component(const Subscript& element, std::size_t at, bo
 ExprPtr NeighbourVectors::wide_place(const Vector& vector) const {
   const ScalarType scalar = *kernel_.parameter(vector.place.array)->scalar;
   const ExprPtr index = vector.distance < 0
-                            ? source::subtract(vector.neighbour, source::integer(-vector.distance))
-                            : source::add(vector.neighbour, source::integer(vector.distance));
+                            ? subtract(vector.neighbour, integer(-vector.distance))
+                            : source::add(vector.neighbour, integer(vector.distance));
   const ExprPtr address =
       source::address(source::element(source::variable(vector.place.array, scalar), {index}));
   const std::string type = (vector.stores ? "" : "const ") + vector.type + "*";
-  return source::element(source::cast(type, address), {source::integer(0)});
+  return source::element(cast(type, address), {integer(0)});
 }
 
 }  // namespace regraph::rewrite

@@ -3,8 +3,8 @@
 
 #include "kernel/problem.h"
 #include "rewrite/analysis/neighbour_places.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
-#include "source/ir.h"
 
 #include <cstdint>
 #include <map>
@@ -21,19 +21,19 @@ namespace regraph::rewrite {
 class NeighbourVectors {
  public:
   // Vectors have at most `width` elements, of the problem's alignment at most.
-  NeighbourVectors(const source::Kernel& kernel, const source::Analysis& analysis,
-                   const Problem& problem, Names& names, int width);
+  NeighbourVectors(const Kernel& kernel, const Analysis& analysis, const Problem& problem,
+                   Names& names, int width);
 
   // The block with vectors where conditions() hold. To be called once.
-  [[nodiscard]] source::Block run(const source::Block& block);
+  [[nodiscard]] Block run(const Block& block);
   // What has to hold for every vector to start at a multiple of its size.
-  [[nodiscard]] std::vector<source::ExprPtr> conditions() const;
+  [[nodiscard]] std::vector<ExprPtr> conditions() const;
   [[nodiscard]] int vectors() const { return vectors_; }
 
  private:
   struct Access {
     std::size_t stmt;  // place in the block
-    const source::Subscript* element;
+    const Subscript* element;
     NeighbourPlace place;
     bool is_store;
     bool is_certain;  // happens whenever the block is run
@@ -44,44 +44,43 @@ class NeighbourVectors {
     NeighbourPlace place;  // of the first element
     int width;
     bool stores;
-    std::size_t first;          // statement that it is declared in front of
-    std::size_t last;           // statement that it is stored behind
-    source::ExprPtr neighbour;  // index of an element, known at the statement
-    std::int64_t distance;      // from there to the first element
+    std::size_t first;      // statement that it is declared in front of
+    std::size_t last;       // statement that it is stored behind
+    ExprPtr neighbour;      // index of an element, known at the statement
+    std::int64_t distance;  // from there to the first element
   };
   // Elements of one array with one rest: by offset, the accesses.
   using Offsets = std::map<std::int64_t, std::vector<const Access*>>;
 
-  [[nodiscard]] std::vector<Vector> vectors_of(const source::Block& block);
-  void collect(const source::Block& block);
-  void collect(const source::ExprPtr& expr, std::size_t at, bool is_certain);
-  void collect_below(const source::Stmt& stmt, std::size_t at);
-  void add(const source::Subscript& element, std::size_t at, bool is_store, bool is_certain);
-  [[nodiscard]] bool is_known(const std::string& array, const source::Block& block) const;
+  [[nodiscard]] std::vector<Vector> vectors_of(const Block& block);
+  void collect(const Block& block);
+  void collect(const ExprPtr& expr, std::size_t at, bool is_certain);
+  void collect_below(const Stmt& stmt, std::size_t at);
+  void add(const Subscript& element, std::size_t at, bool is_store, bool is_certain);
+  [[nodiscard]] bool is_known(const std::string& array, const Block& block) const;
   [[nodiscard]] bool can_be_moved(const Vector& vector) const;
   // The length of a buffer that is only read, where the width can divide it.
-  [[nodiscard]] std::optional<source::Polynomial> divisible_length(const std::string& array,
-                                                                   int width);
+  [[nodiscard]] std::optional<Polynomial> divisible_length(const std::string& array, int width);
   void fill(const Offsets& offsets, bool stores, std::vector<Vector>& out);
   [[nodiscard]] Vector vector_of(const Offsets& offsets, std::int64_t start, int width,
                                  bool stores);
-  [[nodiscard]] source::StmtPtr with_components(const source::StmtPtr& stmt, std::size_t at,
-                                                const std::vector<Vector>& vectors);
-  [[nodiscard]] source::ExprPtr with_components(const source::ExprPtr& expr, std::size_t at,
-                                                const std::vector<Vector>& vectors);
-  [[nodiscard]] source::ExprPtr component(const source::Subscript& element, std::size_t at,
-                                          bool stores, const std::vector<Vector>& vectors);
-  [[nodiscard]] source::ExprPtr wide_place(const Vector& vector) const;
+  [[nodiscard]] StmtPtr with_components(const StmtPtr& stmt, std::size_t at,
+                                        const std::vector<Vector>& vectors);
+  [[nodiscard]] ExprPtr with_components(const ExprPtr& expr, std::size_t at,
+                                        const std::vector<Vector>& vectors);
+  [[nodiscard]] ExprPtr component(const Subscript& element, std::size_t at, bool stores,
+                                  const std::vector<Vector>& vectors);
+  [[nodiscard]] ExprPtr wide_place(const Vector& vector) const;
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
   const Problem& problem_;
   Names& names_;
   int width_;
   NeighbourPlaces places_;
   std::vector<Access> accesses_;   // of the block at hand
   std::set<std::string> updated_;  // arrays of the block at hand that are changed in place
-  std::vector<std::pair<source::Polynomial, int>> rests_;  // with what has to divide them
+  std::vector<std::pair<Polynomial, int>> rests_;  // with what has to divide them
   int vectors_ = 0;
 };
 

@@ -10,12 +10,6 @@
 
 namespace regraph::rewrite {
 
-using source::Block;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Kernel;
-using source::StmtPtr;
-
 namespace {
 
 class Pipeliner {
@@ -38,51 +32,45 @@ class Pipeliner {
     return tiles_.kept(kernel_.body, stages_, [&] {
       Block result = pipelined();
       // Around again, the first copies must not overtake the last use.
-      if (!is_on_top) result.push_back(source::barrier());
+      if (!is_on_top) result.push_back(barrier());
       return result;
     });
   }
 
  private:
-  static StmtPtr commit() { return source::evaluate(source::call("__pipeline_commit", {})); }
+  static StmtPtr commit() { return evaluate(call("__pipeline_commit", {})); }
 
-  ExprPtr stage() const { return source::variable(stage_); }
+  ExprPtr stage() const { return variable(stage_); }
 
   Block pipelined() {
     Block result;
     const std::int64_t stride = strips_.counted.stride;
     // All stages but one are on their way before the loop.
-    const ExprPtr first = source::add(
-        strips_.counted.first, source::multiply(source::variable(ahead_), source::integer(stride)));
-    Block fill = {source::branch(tiles_.has_strip(first),
-                                 names_.renamed(tiles_.on_tile(tiles_.in_strip(copies_, first),
-                                                               source::variable(ahead_)))),
-                  commit()};
-    result.push_back(source::counted_loop(ahead_, source::integer(0), source::integer(stages_ - 1),
-                                          1, std::move(fill), source::kUnrollFully));
-    result.push_back(source::declare_integer(stage_, source::integer(0), false));
+    const ExprPtr first = add(strips_.counted.first, multiply(variable(ahead_), integer(stride)));
+    Block fill = {
+        branch(tiles_.has_strip(first),
+               names_.renamed(tiles_.on_tile(tiles_.in_strip(copies_, first), variable(ahead_)))),
+        commit()};
+    result.push_back(
+        counted_loop(ahead_, integer(0), integer(stages_ - 1), 1, std::move(fill), kUnrollFully));
+    result.push_back(declare_integer(stage_, integer(0), false));
 
     Block body;
-    body.push_back(
-        source::evaluate(source::call("__pipeline_wait_prior", {source::integer(stages_ - 2)})));
+    body.push_back(evaluate(call("__pipeline_wait_prior", {integer(stages_ - 2)})));
     // The strip has arrived for all threads, and all are done with the one before.
-    body.push_back(source::barrier());
-    const ExprPtr next = source::add(source::variable(strips_.counted.name),
-                                     source::integer((stages_ - 1) * stride));
-    const ExprPtr last = source::conditional(source::equals(stage(), source::integer(0)),
-                                             source::integer(stages_ - 1),
-                                             source::subtract(stage(), source::integer(1)));
-    body.push_back(source::branch(tiles_.has_strip(next),
-                                  tiles_.on_tile(tiles_.in_strip(copies_, next), last)));
+    body.push_back(barrier());
+    const ExprPtr next = add(variable(strips_.counted.name), integer((stages_ - 1) * stride));
+    const ExprPtr last = conditional(equals(stage(), integer(0)), integer(stages_ - 1),
+                                     subtract(stage(), integer(1)));
+    body.push_back(
+        branch(tiles_.has_strip(next), tiles_.on_tile(tiles_.in_strip(copies_, next), last)));
     body.push_back(commit());
     Block use = tiles_.on_tile(strips_.use, stage());
-    if (strips_.active) use = {source::branch(strips_.active, std::move(use))};
+    if (strips_.active) use = {branch(strips_.active, std::move(use))};
     body.insert(body.end(), use.begin(), use.end());
-    body.push_back(source::assign(
-        stage(),
-        source::conditional(source::equals(stage(), source::integer(stages_ - 1)),
-                            source::integer(0), source::add(stage(), source::integer(1)))));
-    const auto& loop = source::to<ForLoop>(*strips_.loop);
+    body.push_back(assign(stage(), conditional(equals(stage(), integer(stages_ - 1)), integer(0),
+                                               add(stage(), integer(1)))));
+    const auto& loop = to<ForLoop>(*strips_.loop);
     result.push_back(
         source::loop(loop.init, loop.condition, loop.step, std::move(body), loop.unroll));
     return result;

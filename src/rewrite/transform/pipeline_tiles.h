@@ -2,13 +2,13 @@
 #pragma once
 
 #include "rewrite/analysis/strip_loop.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
 // The kernel's body with `stages` copies of the tiles, filled by `copies`: the strip's copies as
 // asynchronous ones.
-[[nodiscard]] source::Block pipeline_tiles(const source::Kernel& kernel, const StripLoop& strips,
-                                           const source::Block& copies, int stages);
+[[nodiscard]] Block pipeline_tiles(const Kernel& kernel, const StripLoop& strips,
+                                   const Block& copies, int stages);
 
 }  // namespace regraph::rewrite

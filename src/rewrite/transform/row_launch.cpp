@@ -11,10 +11,6 @@
 
 namespace regraph::rewrite {
 
-using source::Block;
-using source::ExprPtr;
-using source::StmtPtr;
-
 namespace {
 
 // Rows a block, where it may be any number.
@@ -27,28 +23,24 @@ KernelState with_thread_a_row(const KernelAnalysis& kernel, const KernelForm& fo
   KernelState result = kernel.state();
   const Launch launch = **kernel.launch();
   const std::int64_t threads = launch.block.x;
-  const std::string name = source::fresh_name(form.kernel, "row");
-  const ExprPtr row = source::variable(name, ScalarType::u32);
-  Block rows =
-      source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        if (source::is_builtin(*expr, "blockIdx.x")) return row;
-        if (source::is_builtin(*expr, "blockDim.x")) return source::integer(threads);
-        return std::nullopt;
-      });
-  source::Variable index =
-      source::local_variable(name, std::string(cuda_name(ScalarType::u32)), ScalarType::u32);
+  const std::string name = fresh_name(form.kernel, "row");
+  const ExprPtr row = variable(name, ScalarType::u32);
+  Block rows = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    if (is_builtin(*expr, "blockIdx.x")) return row;
+    if (is_builtin(*expr, "blockDim.x")) return integer(threads);
+    return std::nullopt;
+  });
+  Variable index = local_variable(name, std::string(cuda_name(ScalarType::u32)), ScalarType::u32);
   index.is_const = true;
-  const StmtPtr declared = source::declare(
-      index,
-      source::add(source::multiply(source::builtin("blockIdx.x"), source::builtin("blockDim.x")),
-                  source::builtin(kPlaceInRow)));
+  const StmtPtr declared = declare(
+      index, add(multiply(builtin("blockIdx.x"), builtin("blockDim.x")), builtin(kPlaceInRow)));
   Launch& made = result.plan.launches.front();
   made.grid[0] = launch.grid[0].substitute({{"bx", IntegerExpression(threads)}});
   const ExprPtr extent = grid_extent(made, 0, form.kernel);
   made.block = {extent ? kRaisedBlock : 1, 1, 1};
   if (extent) {
     made.grid[0] = IntegerExpression::ceil_divide(made.grid[0], IntegerExpression::symbol("bx"));
-    rows = {source::branch(source::less(row, extent), std::move(rows))};
+    rows = {branch(less(row, extent), std::move(rows))};
   }
   rows.insert(rows.begin(), declared);
   result.unit.kernel.body = std::move(rows);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -9,6 +10,6 @@ namespace regraph::rewrite {
 // blockIdx.x and blockDim.x as the block did. Several rows share a block where the grid's extent is
 // known in the kernel.
 [[nodiscard]] KernelState with_thread_a_row(const KernelAnalysis& kernel, const KernelForm& form,
-                                            const source::Block& body);
+                                            const Block& body);
 
 }  // namespace regraph::rewrite

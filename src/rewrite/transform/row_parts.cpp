@@ -1,36 +1,110 @@
 #include "rewrite/transform/row_parts.h"
 
-#include "rewrite/analysis/pair_tree.h"
+#include "base/result.h"
+#include "kernel/launch_plan.h"
+#include "rewrite/analysis/pair_choice.h"
+#include "rewrite/analysis/tree_rounds.h"
+#include "rewrite/forms/kernel_state.h"
+#include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
 
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::BinaryOperator;
-using source::Block;
-using source::Cast;
-using source::ExprPtr;
-using source::is;
-using source::Stmt;
-using source::to;
-using source::VariableReference;
-
 namespace {
+
+// Recognises a tree over two shared arrays that hold pairs of a value and a place:
+//
+//   if (t < s) { if (values[t + s] > values[t] || (equal and places[t + s] < places[t])) both = ...; }
+//
+// Legal to take apart when equal values are told apart by their places: then which pair comes out
+// does not depend on the shape of the tree.
+
+struct PairTree {
+  // Shared, one-dimensional, as long as the block at least.
+  const Variable* values = nullptr;
+  const Variable* places = nullptr;
+  // As in PairChoice.
+  BinaryOperator relation = BinaryOperator::greater;
+  BinaryOperator tie = BinaryOperator::less;
+};
+
+// An element of a shared array.
+struct Slot {
+  const Variable* array = nullptr;
+  Polynomial index;
+};
+
+std::optional<Slot> slot_of(const ExprPtr& expr, const TreeRounds& rounds,
+                            const Analysis& analysis) {
+  const auto* access = as<Subscript>(expr);
+  const auto* base = access != nullptr ? as<VariableReference>(access->base) : nullptr;
+  const Variable* array = base != nullptr ? analysis.local(base->name) : nullptr;
+  const auto index = access != nullptr ? rounds.polynomial(access->index) : std::nullopt;
+  if (array == nullptr || !index || array->storage != Storage::shared ||
+      array->extents.size() != 1 || !array->scalar) {
+    return std::nullopt;
+  }
+  return Slot{array, *index};
+}
+
+// Matches the statement at `position` of the kernel's body; the arrays belong to `analysis`. Error:
+// refused, with what differs from a tree.
+Result<PairTree> match_pair_tree(const Kernel& kernel, const Analysis& analysis,
+                                 std::size_t position, const Dim3& block) {
+  TreeRounds rounds(analysis, block);
+  if (Status status = rounds.read(kernel.body[position]); !status) return status.error();
+  const std::string& where = rounds.where();
+  if ((block.x & (block.x - 1)) != 0)
+    return refuse(where + "a tree over a block whose threads are no power of two leaves some out");
+  const auto choice = match_pair_choice(rounds.update(), 0, rounds.update().size(), analysis);
+  if (!choice) {
+    return refuse(
+        where +
+        "a round does not choose one of two pairs by their values, and of equal values by "
+        "the smaller or larger place");
+  }
+  const auto value = slot_of(choice->value, rounds, analysis);
+  const auto place = slot_of(choice->place, rounds, analysis);
+  const auto other_value = slot_of(choice->other_value, rounds, analysis);
+  const auto other_place = slot_of(choice->other_place, rounds, analysis);
+  if (!value || !place || !other_value || !other_place)
+    return refuse(where + "it does not update one-dimensional shared arrays");
+  if (value->array == place->array || value->array != other_value->array ||
+      place->array != other_place->array) {
+    return refuse(where + "its update reads more than the two arrays themselves");
+  }
+  const Polynomial partner = value->index + rounds.stride();
+  if (!(place->index == value->index) || !(other_value->index == partner) ||
+      !(other_place->index == partner)) {
+    return refuse(where + "the partner is not one stride away");
+  }
+  if (Status status = rounds.require_guard(value->index); !status) return status.error();
+  for (const Variable* array : {value->array, place->array}) {
+    if (array->extents[0] < static_cast<std::int64_t>(block.x))
+      return refuse(where + "the shared array is shorter than the block");
+    if (analysis.is_viewed(array->name))
+      return refuse(where + "the shared array is accessed as another type too");
+    if (Status status =
+            only_first_is_read_after(kernel.body, position, array->name, analysis, block);
+        !status) {
+      return status.error();
+    }
+  }
+  return PairTree{value->array, place->array, choice->relation, choice->tie};
+}
 
 // The value of a literal, converted or not.
 std::optional<double> number_of(const ExprPtr& expr) {
   if (const auto* converted = as<Cast>(expr)) return number_of(converted->operand);
-  if (const auto* integer = as<source::IntegerLiteral>(expr))
-    return static_cast<double>(integer->value);
-  if (const auto* floating = as<source::FloatingLiteral>(expr)) {
+  if (const auto* integer = as<IntegerLiteral>(expr)) return static_cast<double>(integer->value);
+  if (const auto* floating = as<FloatingLiteral>(expr)) {
     char* end = nullptr;
     const double value = std::strtod(floating->spelling.c_str(), &end);
     return end != floating->spelling.c_str() ? std::optional(value) : std::nullopt;
@@ -61,7 +135,7 @@ bool keeps_first(const Selection& selection, const std::string& counter) {
   if (type != ScalarType::i32 && type != ScalarType::u32 && type != ScalarType::i64) return false;
   while (const auto* converted = as<Cast>(place))
     place = converted->operand;
-  return source::is_named(place, counter);
+  return is_named(place, counter);
 }
 
 }  // namespace
@@ -156,9 +230,9 @@ Status RowParts::take_tree(const Block& block, std::size_t position, Block& out)
     return refuse(line_of(store) + "what a thread puts into '" + array +
                   "' is not what it has added up");
   }
-  if (position + 2 >= block.size() || !is<source::Barrier>(block[position + 1]))
+  if (position + 2 >= block.size() || !is<Barrier>(block[position + 1]))
     return refuse(line_of(store) + "no tree follows what is put into '" + array + "'");
-  source::Kernel around = kernel_;
+  Kernel around = kernel_;
   around.body = block;
   auto tree = match_reduction_tree(around, analysis_, position + 2, block_);
   if (!tree) return tree.error();
@@ -166,8 +240,8 @@ Status RowParts::take_tree(const Block& block, std::size_t position, Block& out)
     return refuse(line_of(store) + "the tree does not go on as '" + part->name + "' was added up");
   }
   const std::string total = names_.fresh(part->name + "_total");
-  out.push_back(source::declare(source::local_variable(total, tree->type, tree->scalar),
-                                source::variable(part->name, part->type)));
+  out.push_back(
+      declare(local_variable(total, tree->type, tree->scalar), variable(part->name, part->type)));
   known_.totals[array] = total;
   return {};
 }
@@ -175,10 +249,10 @@ Status RowParts::take_tree(const Block& block, std::size_t position, Block& out)
 Status RowParts::take_pair_tree(const Block& block, std::size_t position, Block& out) {
   const auto& first = to<Assignment>(block[position]);
   const auto& second = to<Assignment>(block[position + 1]);
-  const bool is_followed = position + 3 < block.size() && is<source::Barrier>(block[position + 2]);
+  const bool is_followed = position + 3 < block.size() && is<Barrier>(block[position + 2]);
   if (!is_followed)
     return refuse(line_of(first) + "no tree follows what is put into shared memory");
-  source::Kernel around = kernel_;
+  Kernel around = kernel_;
   around.body = block;
   const auto tree = match_pair_tree(around, analysis_, position + 3, block_);
   if (!tree) return tree.error();
@@ -208,8 +282,8 @@ Status RowParts::take_pair_tree(const Block& block, std::size_t position, Block&
   }
   for (const auto& [array, part] : {std::pair(tree->values, best), std::pair(tree->places, with)}) {
     const std::string total = names_.fresh(part->name + "_total");
-    out.push_back(source::declare(source::local_variable(total, array->type, *array->scalar),
-                                  source::variable(part->name, part->type)));
+    out.push_back(declare(local_variable(total, array->type, *array->scalar),
+                          variable(part->name, part->type)));
     known_.totals[array->name] = total;
   }
   return {};

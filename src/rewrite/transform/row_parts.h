@@ -6,9 +6,9 @@
 #include "rewrite/analysis/block_row.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/reduction_tree.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 #include <map>
 #include <set>
@@ -20,8 +20,7 @@ namespace regraph::rewrite {
 class RowParts {
  public:
   // All must outlive it.
-  RowParts(const source::Kernel& kernel, const source::Analysis& analysis, const BlockRow& row,
-           const Dim3& block)
+  RowParts(const Kernel& kernel, const Analysis& analysis, const BlockRow& row, const Dim3& block)
       : kernel_(kernel), analysis_(analysis), row_(row), block_(block), names_(kernel) {}
 
   // What is known at a place, to go back to.
@@ -44,23 +43,21 @@ class RowParts {
   // The variable that holds what a tree left in the array; empty where there was none.
   [[nodiscard]] std::string total_of(const std::string& array) const;
   // Notes that the variable holds the value, or what is not known (null).
-  void note_number(const std::string& name, const source::ExprPtr& value);
+  void note_number(const std::string& name, const ExprPtr& value);
   void forget_numbers() { known_.numbers.clear(); }
 
   // From a loop on that is dealt out, each thread's accumulator holds a part.
-  [[nodiscard]] Status note_part(const Reduction& reduction, const source::Stmt& stmt);
+  [[nodiscard]] Status note_part(const Reduction& reduction, const Stmt& stmt);
   // The pair holds the best of a part. A part may begin with what all threads begin with: of equal
   // pairs it does not matter which one stays.
   [[nodiscard]] Status note_choice(const Selection& selection, const std::string& counter,
-                                   const source::Stmt& stmt);
+                                   const Stmt& stmt);
 
   // sh[threadIdx.x] = part; barrier; a tree over sh: three statements from `position` on. Adds the
   // total to `out`.
-  [[nodiscard]] Status take_tree(const source::Block& block, std::size_t position,
-                                 source::Block& out);
+  [[nodiscard]] Status take_tree(const Block& block, std::size_t position, Block& out);
   // values[threadIdx.x] = best; places[threadIdx.x] = place; barrier; a tree over both: four.
-  [[nodiscard]] Status take_pair_tree(const source::Block& block, std::size_t position,
-                                      source::Block& out);
+  [[nodiscard]] Status take_pair_tree(const Block& block, std::size_t position, Block& out);
 
   [[nodiscard]] const std::vector<Reduction>& reductions() const { return reductions_; }
 
@@ -68,8 +65,8 @@ class RowParts {
   // Totals that were taken inside a branch are known there only.
   void forget_changed(const std::map<std::string, std::string>& before);
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
   const BlockRow& row_;
   Dim3 block_;
   Names names_;

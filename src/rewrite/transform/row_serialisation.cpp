@@ -3,10 +3,11 @@
 #include "rewrite/analysis/block_row.h"
 #include "rewrite/analysis/dealt_loop.h"
 #include "rewrite/analysis/reduction_loop.h"
-#include "rewrite/transform/copy_propagation.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/exchanges_as_trees.h"
 #include "rewrite/transform/row_launch.h"
 #include "rewrite/transform/row_parts.h"
+#include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -20,24 +21,74 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::Evaluation;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Stmt;
-using source::StmtKind;
-using source::StmtPtr;
-using source::to;
-using source::VariableReference;
-
 namespace {
+
+// Names of names: const float total = sum; is sum.
+
+class CopyPropagation {
+ public:
+  explicit CopyPropagation(const Kernel& kernel) : analysis_(kernel) {}
+
+  Block run(Block block) const {
+    for (std::size_t at = 0; at < block.size();) {
+      const auto* copied = copy_of(block[at]);
+      const Block rest(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end());
+      if (copied == nullptr || changes(rest, copied->name)) {
+        const StmtPtr& stmt = block[at];
+        if (!body_of(*stmt).empty() || !otherwise_of(*stmt).empty())
+          block[at] = with_blocks(stmt, run(body_of(*stmt)), run(otherwise_of(*stmt)));
+        ++at;
+        continue;
+      }
+      const std::string name = source::to<Declaration>(block[at]).variable.name;
+      const ExprPtr value = source::to<Declaration>(block[at]).value;
+      Block renamed = rewrite_expressions(rest, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        return is_named(expr, name) ? std::optional(value) : std::nullopt;
+      });
+      block.resize(at);
+      block.insert(block.end(), renamed.begin(), renamed.end());
+    }
+    return block;
+  }
+
+ private:
+  // The variable that the statement declares another name of; null for anything else.
+  const VariableReference* copy_of(const StmtPtr& stmt) const {
+    const auto* declared = as<Declaration>(stmt);
+    const auto* from = declared != nullptr ? as<VariableReference>(declared->value) : nullptr;
+    if (from == nullptr) return nullptr;
+    const Variable& variable = declared->variable;
+    const bool is_scalar = variable.storage == Storage::automatic && variable.scalar &&
+                           variable.extents.empty() && !variable.is_pointer;
+    const Variable* other = analysis_.local(from->name);
+    const bool fits = is_scalar && other != nullptr && other->scalar == variable.scalar &&
+                      other->extents.empty() && !other->is_pointer &&
+                      other->storage == Storage::automatic;
+    return fits && analysis_.is_single_definition(variable.name) ? from : nullptr;
+  }
+
+  static bool changes(const Block& block, const std::string& name) {
+    bool found = false;
+    walk(block, [&](const Stmt& stmt) {
+      found = found || is_named(target_of(stmt), name);
+      const auto* declared = as<Declaration>(stmt);
+      found = found || (declared != nullptr && declared->variable.name == name);
+    });
+    walk_expressions(block, [&](const Expr& expr) {
+      for_each_passed_place(expr,
+                            [&](const Expr& place) { found = found || is_named(place, name); });
+    });
+    return found;
+  }
+
+  const Analysis analysis_;
+};
+
+// The kernel's body without declarations of scalars that are copies of another variable of the same
+// type, where neither changes behind them: uses mean the other one.
+Block with_copies_propagated(const Kernel& kernel) {
+  return CopyPropagation(kernel).run(kernel.body);
+}
 
 class RowRaiser {
  public:
@@ -101,7 +152,7 @@ class RowRaiser {
           return refuse(line_of(*stmt) + "every thread of a block calls it for its effect");
         auto value = uniform(value_of(*stmt), *stmt);
         if (!value) return value.error();
-        out.push_back(source::evaluate(std::move(*value)));
+        out.push_back(evaluate(std::move(*value)));
         return {};
       }
       default:
@@ -111,13 +162,13 @@ class RowRaiser {
 
   Status declaration(const StmtPtr& stmt, Block& out) {
     const auto& declared = to<Declaration>(stmt);
-    const source::Variable& variable = declared.variable;
-    if (variable.storage != source::Storage::automatic) {
+    const Variable& variable = declared.variable;
+    if (variable.storage != Storage::automatic) {
       if (!variable.extents.empty()) return {};
       // One value for the block, written by one of its threads.
-      source::Variable own = variable;
-      own.storage = source::Storage::automatic;
-      shared_scalars_.push_back(source::declare(own, nullptr));
+      Variable own = variable;
+      own.storage = Storage::automatic;
+      shared_scalars_.push_back(declare(own, nullptr));
       block_scalars_.insert(variable.name);
       return {};
     }
@@ -139,7 +190,7 @@ class RowRaiser {
     auto value = uniform(declared.value, *stmt);
     if (!value) return value.error();
     parts_.note_number(variable.name, *value);
-    out.push_back(source::declare(variable, *value));
+    out.push_back(declare(variable, *value));
     return {};
   }
 
@@ -175,17 +226,16 @@ class RowRaiser {
   }
 
   Status branch(const Branch& choice, Block& out) {
-    std::vector<ExprPtr> others = source::conjuncts(choice.condition);
+    std::vector<ExprPtr> others = conjuncts(choice.condition);
     const auto is_first = std::ranges::find_if(
         others, [&](const ExprPtr& term) { return row_.is_first_thread(term); });
     if (is_first != others.end() && !once_ && choice.otherwise.empty()) {
       others.erase(is_first);
       const Block alone =
-          others.empty()
-              ? choice.body
-              : Block{source::branch(source::conjunction(others), choice.body, {}, choice.line)};
+          others.empty() ? choice.body
+                         : Block{source::branch(conjunction(others), choice.body, {}, choice.line)};
       once_ = true;
-      once_declared_ = source::declared_names(choice.body);
+      once_declared_ = declared_names(choice.body);
       Status status = visit(alone, out_of_scope(out));
       once_ = false;
       close_scope(out);
@@ -211,7 +261,7 @@ class RowRaiser {
     return scope_;
   }
   void close_scope(Block& out) {
-    const bool declares = !source::declared_names(scope_).empty();
+    const bool declares = !declared_names(scope_).empty();
     if (declares) {
       out.push_back(source::scope(std::move(scope_)));
     } else {
@@ -230,10 +280,10 @@ class RowRaiser {
     auto limit = uniform(dealt->limit, *stmt);
     if (!limit) return limit.error();
     auto raised = std::make_shared<ForLoop>(
-        source::declare(dealt->counter, *first),
-        source::less(source::variable(dealt->counter.name, dealt->counter.scalar), *limit),
+        declare(dealt->counter, *first),
+        less(source::variable(dealt->counter.name, dealt->counter.scalar), *limit),
         source::assign(source::variable(dealt->counter.name, dealt->counter.scalar),
-                       AssignmentOperator::add, source::integer(1)),
+                       AssignmentOperator::add, integer(1)),
         dealt->body);
     raised->line = original.line;
     auto effects = effects_of(*raised, analysis_);
@@ -260,9 +310,9 @@ class RowRaiser {
   // A loop that all threads do alike.
   Status uniform_loop(const StmtPtr& stmt, Block& out) {
     bool is_local = true;
-    source::walk(Block{stmt}, [&](const Stmt& inner) {
+    walk(Block{stmt}, [&](const Stmt& inner) {
       const bool is_known = is<ForLoop>(inner) || is<Branch>(inner) || is<Declaration>(inner) ||
-                            is<Assignment>(inner) || is<source::Scope>(inner);
+                            is<Assignment>(inner) || is<Scope>(inner);
       const auto* assigned = as<Assignment>(inner);
       const bool is_variable = assigned == nullptr || is<VariableReference>(assigned->target) ||
                                analysis_.local(base_name(*assigned->target)) != nullptr;
@@ -280,9 +330,9 @@ class RowRaiser {
 
   bool asks_for_thread(const ExprPtr& expr) const {
     bool asks = false;
-    source::walk(expr, [&](const Expr& node) {
+    walk(expr, [&](const Expr& node) {
       const auto* name = as<VariableReference>(node);
-      asks = asks || source::is_builtin(node, kPlaceInRow) ||
+      asks = asks || is_builtin(node, kPlaceInRow) ||
              (name != nullptr && threads_.contains(name->name));
     });
     return asks;
@@ -292,21 +342,19 @@ class RowRaiser {
   // for the places where the trees left them. `updated`: parts that may be named all the same.
   Result<ExprPtr> uniform(const ExprPtr& expr, const Stmt& stmt,
                           const std::set<std::string>& updated = {}) const {
-    const ExprPtr result =
-        source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-          const auto* element = as<source::Subscript>(node);
-          const auto* base = element != nullptr ? as<VariableReference>(element->base) : nullptr;
-          const std::string total = base != nullptr ? parts_.total_of(base->name) : "";
-          if (total.empty()) return std::nullopt;
-          const auto index = row_.polynomial(element->index);
-          if (!index || index->constant() != 0) return std::nullopt;
-          return source::variable(total, node->type);
-        });
+    const ExprPtr result = rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      const auto* element = as<Subscript>(node);
+      const auto* base = element != nullptr ? as<VariableReference>(element->base) : nullptr;
+      const std::string total = base != nullptr ? parts_.total_of(base->name) : "";
+      if (total.empty()) return std::nullopt;
+      const auto index = row_.polynomial(element->index);
+      if (!index || index->constant() != 0) return std::nullopt;
+      return source::variable(total, node->type);
+    });
     std::string obstacle;
-    source::walk(result, [&](const Expr& node) {
+    walk(result, [&](const Expr& node) {
       const auto* name = as<VariableReference>(node);
-      if (source::is_builtin(node, kPlaceInRow) ||
-          (name != nullptr && threads_.contains(name->name)))
+      if (is_builtin(node, kPlaceInRow) || (name != nullptr && threads_.contains(name->name)))
         obstacle = "the place of a thread in the block decides more than its part of a loop";
       if (name == nullptr) return;
       if (parts_.is_part(name->name) && !updated.contains(name->name)) {
@@ -323,19 +371,18 @@ class RowRaiser {
   Result<Block> uniform_block(const Block& block, const std::set<std::string>& updated,
                               const Stmt& stmt) const {
     std::optional<Error> obstacle;
-    Block result =
-        source::rewrite_expressions(block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          auto value = uniform(expr, stmt, updated);
-          if (value) return *value;
-          obstacle = value.error();
-          return expr;
-        });
+    Block result = rewrite_expressions(block, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      auto value = uniform(expr, stmt, updated);
+      if (value) return *value;
+      obstacle = value.error();
+      return expr;
+    });
     if (obstacle) return *obstacle;
     return result;
   }
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
   BlockRow row_;
   RowParts parts_;
   int loops_ = 0;                        // dealt out
@@ -364,7 +411,7 @@ Result<KernelState> serialise_rows(const KernelAnalysis& kernel) {
   if (!body) return body.error();
   if (Status status = permit_reordering(raiser.reductions(), kernel.problem()); !status)
     return status.error();
-  source::Kernel raised = form->kernel;
+  Kernel raised = form->kernel;
   raised.body = std::move(*body);
   KernelState result = with_thread_a_row(kernel, *form, with_copies_propagated(raised));
   if (any_rounds(raiser.reductions())) rely_on(result, kReordersSums);

@@ -10,16 +10,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtPtr;
-
 namespace {
 
 // Of a row that is too long to be kept: so many vectors are asked for before the first is used.
@@ -27,7 +17,7 @@ constexpr int kVectorsInFlight = 4;
 
 }  // namespace
 
-RowVectorCode::RowVectorCode(const source::Kernel& kernel, const RowVectors& plan, int threads,
+RowVectorCode::RowVectorCode(const Kernel& kernel, const RowVectors& plan, int threads,
                              std::string lane, Names& names)
     : kernel_(kernel),
       plan_(plan),
@@ -47,22 +37,20 @@ RowVectorCode::RowVectorCode(const source::Kernel& kernel, const RowVectors& pla
 ExprPtr RowVectorCode::condition() const {
   std::vector<ExprPtr> terms;
   for (const std::string& parameter : plan_.divisible) {
-    terms.push_back(source::equals(
-        source::remainder(source::variable(parameter, kernel_.parameter(parameter)->scalar),
-                          source::integer(plan_.width)),
-        source::integer(0)));
+    terms.push_back(
+        equals(remainder(source::variable(parameter, kernel_.parameter(parameter)->scalar),
+                         integer(plan_.width)),
+               integer(0)));
   }
   if (plan_.vectors > 0) {
-    terms.push_back(
-        source::binary(source::BinaryOperator::less_equal, plan_.limit,
-                       source::integer(std::int64_t{plan_.vectors} * plan_.width * threads_)));
+    terms.push_back(binary(BinaryOperator::less_equal, plan_.limit,
+                           integer(std::int64_t{plan_.vectors} * plan_.width * threads_)));
   }
-  return source::conjunction(terms);
+  return conjunction(terms);
 }
 
 const RowArray* RowVectorCode::array_of(const Expr& access) const {
-  const auto* base =
-      source::is<source::Subscript>(access) ? source::base_variable(access) : nullptr;
+  const auto* base = is<Subscript>(access) ? base_variable(access) : nullptr;
   if (base == nullptr) return nullptr;
   for (const RowArray& array : plan_.arrays) {
     if (array.name == base->name) return &array;
@@ -80,41 +68,39 @@ StmtPtr RowVectorCode::hold(const RowArray& array) {
   held_.insert(array.name);
   std::vector<std::int64_t> extents = {plan_.width};
   if (plan_.vectors > 0) extents.insert(extents.begin(), plan_.vectors);
-  return source::declare(source::local_variable(registers_.at(array.name), array.element_type,
-                                                array.scalar, std::move(extents)),
-                         nullptr);
+  return declare(local_variable(registers_.at(array.name), array.element_type, array.scalar,
+                                std::move(extents)),
+                 nullptr);
 }
 
 // The array's vector at `first`.
 ExprPtr RowVectorCode::vector_at(const RowArray& array, bool stores) const {
-  const ExprPtr index =
-      source::to_expression(array.rest + Polynomial::symbol(first_), array.wide_index);
+  const ExprPtr index = to_expression(array.rest + Polynomial::symbol(first_), array.wide_index);
   const ExprPtr address =
       source::address(source::element(source::variable(array.name, array.scalar), {index}));
   const std::string type = (stores ? "" : "const ") + array.vector_type + "*";
-  return source::element(source::cast(type, address), {source::integer(0)});
+  return source::element(cast(type, address), {integer(0)});
 }
 
 Block RowVectorCode::load(const RowArray& array) const {
   const std::string& vector = vectors_.at(array.name);
-  source::Variable variable = source::local_variable(vector, array.vector_type, std::nullopt);
-  Block code = {source::declare(std::move(variable), vector_at(array, false))};
+  Variable variable = local_variable(vector, array.vector_type, std::nullopt);
+  Block code = {declare(std::move(variable), vector_at(array, false))};
   for (int number = 0; number < plan_.width; ++number) {
-    code.push_back(source::assign(held_at(array, source::integer(number)),
-                                  source::member(source::variable(vector, std::nullopt),
-                                                 component_name(number), array.scalar)));
+    code.push_back(source::assign(
+        held_at(array, integer(number)),
+        member(source::variable(vector, std::nullopt), component_name(number), array.scalar)));
   }
   return code;
 }
 
 Block RowVectorCode::store(const RowArray& array) const {
   const std::string& vector = stored_.at(array.name);
-  Block code = {
-      source::declare(source::local_variable(vector, array.vector_type, std::nullopt), nullptr)};
+  Block code = {declare(local_variable(vector, array.vector_type, std::nullopt), nullptr)};
   for (int number = 0; number < plan_.width; ++number) {
-    code.push_back(source::assign(source::member(source::variable(vector, std::nullopt),
-                                                 component_name(number), array.scalar),
-                                  held_at(array, source::integer(number))));
+    code.push_back(source::assign(
+        member(source::variable(vector, std::nullopt), component_name(number), array.scalar),
+        held_at(array, integer(number))));
   }
   code.push_back(source::assign(vector_at(array, true), source::variable(vector, std::nullopt)));
   return code;
@@ -126,26 +112,22 @@ StmtPtr RowVectorCode::over_vectors(Block body) const {
   if (plan_.vectors == 0) {
     const ScalarType counter = plan_.is_wide ? ScalarType::i64 : ScalarType::i32;
     const ExprPtr first = source::variable(first_, counter);
-    return source::loop(
-        source::declare(source::local_variable(first_, std::string(cuda_name(counter)), counter),
-                        source::multiply(lane, source::integer(plan_.width))),
-        source::less(first, plan_.limit),
-        source::assign(first, source::AssignmentOperator::add,
-                       source::integer(std::int64_t{plan_.width} * threads_)),
-        std::move(body), kVectorsInFlight);
+    return source::loop(declare(local_variable(first_, std::string(cuda_name(counter)), counter),
+                                multiply(lane, integer(plan_.width))),
+                        less(first, plan_.limit),
+                        source::assign(first, AssignmentOperator::add,
+                                       integer(std::int64_t{plan_.width} * threads_)),
+                        std::move(body), kVectorsInFlight);
   }
-  const ExprPtr number =
-      source::add(source::multiply(source::variable(step_), source::integer(threads_)), lane);
-  Block code = {
-      source::declare_integer(first_, source::multiply(number, source::integer(plan_.width))),
-      source::branch(source::less(source::variable(first_), plan_.limit), std::move(body))};
-  return source::counted_loop(step_, source::integer(0), source::integer(plan_.vectors), 1,
-                              std::move(code), source::kUnrollFully);
+  const ExprPtr number = source::add(multiply(source::variable(step_), integer(threads_)), lane);
+  Block code = {declare_integer(first_, multiply(number, integer(plan_.width))),
+                branch(less(source::variable(first_), plan_.limit), std::move(body))};
+  return counted_loop(step_, integer(0), integer(plan_.vectors), 1, std::move(code), kUnrollFully);
 }
 
 std::set<std::string> RowVectorCode::written_by(const ForLoop& loop) const {
   std::set<std::string> written;
-  source::walk(loop.body, [&](const Stmt& stmt) {
+  walk(loop.body, [&](const Stmt& stmt) {
     const auto* assignment = as<Assignment>(stmt);
     const RowArray* target = assignment != nullptr ? array_of(*assignment->target) : nullptr;
     if (target != nullptr) written.insert(target->name);
@@ -157,16 +139,16 @@ std::set<std::string> RowVectorCode::written_by(const ForLoop& loop) const {
 bool RowVectorCode::needs_old(const ForLoop& loop, const RowArray& array) const {
   const auto reads = [&](const ExprPtr& expr) {
     bool found = false;
-    source::walk(expr, [&](const Expr& node) { found = found || array_of(node) == &array; });
+    walk(expr, [&](const Expr& node) { found = found || array_of(node) == &array; });
     return found;
   };
   for (const StmtPtr& stmt : loop.body) {
     const auto* assignment = as<Assignment>(stmt);
     const bool stores = assignment != nullptr && array_of(*assignment->target) == &array;
-    if (stores && assignment->op == source::AssignmentOperator::assign && !reads(assignment->value))
+    if (stores && assignment->op == AssignmentOperator::assign && !reads(assignment->value))
       return false;
     bool found = stores;
-    source::walk(Block{stmt}, [&](const Stmt& inner) {
+    walk(Block{stmt}, [&](const Stmt& inner) {
       found = found || reads(value_of(inner)) || reads(target_of(inner));
     });
     if (found) return true;
@@ -176,23 +158,22 @@ bool RowVectorCode::needs_old(const ForLoop& loop, const RowArray& array) const 
 
 // What the loop does with an element, for all of the vector at `first`.
 StmtPtr RowVectorCode::over_places(const ForLoop& loop, const Block& body) const {
-  Block element =
-      source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        const RowArray* array = array_of(*expr);
-        if (array == nullptr) return std::nullopt;
-        return held_at(*array, source::variable(place_));
-      });
-  const auto counted = source::counted_loop_of(loop);
+  Block element = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    const RowArray* array = array_of(*expr);
+    if (array == nullptr) return std::nullopt;
+    return held_at(*array, source::variable(place_));
+  });
+  const auto counted = counted_loop_of(loop);
   if (counted && !counted->starts_at_zero()) {
-    element = {source::branch(source::binary(source::BinaryOperator::greater_equal,
-                                             source::variable(counted->name), counted->first),
-                              std::move(element))};
+    element = {branch(
+        binary(BinaryOperator::greater_equal, source::variable(counted->name), counted->first),
+        std::move(element))};
   }
   element.insert(element.begin(),
-                 source::declare(loop.declaration()->variable,
-                                 source::add(source::variable(first_), source::variable(place_))));
-  return source::counted_loop(place_, source::integer(0), source::integer(plan_.width), 1,
-                              std::move(element), source::kUnrollFully);
+                 declare(loop.declaration()->variable,
+                         source::add(source::variable(first_), source::variable(place_))));
+  return counted_loop(place_, integer(0), integer(plan_.width), 1, std::move(element),
+                      kUnrollFully);
 }
 
 // The maximum first grows to the largest value of the vector, and sums are scaled to that:
@@ -203,20 +184,18 @@ void RowVectorCode::scale_once(const ForLoop& loop, const SharedLoop::Growth& gr
   const auto at = loop.body.begin() + static_cast<std::ptrdiff_t>(growth.position);
   const Block values(loop.body.begin(), at);
   const StmtPtr& update = *std::next(at);
-  const auto& target = source::to<Assignment>(update).target;
-  source::Variable high =
-      source::local_variable(names_.fresh(growth.maximum + "_of_vector"),
-                             std::string(cuda_name(*target->type)), target->type);
+  const auto& target = to<Assignment>(update).target;
+  Variable high = local_variable(names_.fresh(growth.maximum + "_of_vector"),
+                                 std::string(cuda_name(*target->type)), target->type);
   const ExprPtr largest = source::variable(high.name, high.scalar);
-  out.push_back(source::declare(high, target));
+  out.push_back(declare(high, target));
 
   Block compares = values;
   for (const StmtPtr& stmt :
-       source::rewrite_expressions({update}, source::replace_variable(growth.maximum, largest)))
+       rewrite_expressions({update}, replace_variable(growth.maximum, largest)))
     compares.push_back(stmt);
   out.push_back(names_.renamed({over_places(loop, compares)}).front());
-  for (const StmtPtr& stmt :
-       source::rewrite_expressions({*at}, source::replace_variable(growth.value, largest)))
+  for (const StmtPtr& stmt : rewrite_expressions({*at}, replace_variable(growth.value, largest)))
     out.push_back(stmt);
   out.push_back(source::assign(target, largest));
   Block adds = values;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "rewrite/analysis/row_vectors.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
-#include "source/ir.h"
 
 #include <map>
 #include <set>
@@ -15,44 +15,42 @@ namespace regraph::rewrite {
 // it.
 class RowVectorCode {
  public:
-  RowVectorCode(const source::Kernel& kernel, const RowVectors& plan, int threads, std::string lane,
+  RowVectorCode(const Kernel& kernel, const RowVectors& plan, int threads, std::string lane,
                 Names& names);
 
   // Whether the row is one that the code is for: the same for all threads of the grid.
-  [[nodiscard]] source::ExprPtr condition() const;
+  [[nodiscard]] ExprPtr condition() const;
 
   // The loop, dealt out to the lanes, and what it loads first, appended to `out`. `written_later`:
   // arrays that a later one of the loops writes as a whole. `growth`: where the loop scales sums,
   // which is done once a vector then; null where it does not.
-  void add_loop(const source::ForLoop& loop, const std::set<std::string>& written_later,
-                const SharedLoop::Growth* growth, source::Block& out);
+  void add_loop(const ForLoop& loop, const std::set<std::string>& written_later,
+                const SharedLoop::Growth* growth, Block& out);
 
   // The arrays that the loop writes.
-  [[nodiscard]] std::set<std::string> written_by(const source::ForLoop& loop) const;
+  [[nodiscard]] std::set<std::string> written_by(const ForLoop& loop) const;
 
   // Pieces of such loops, for those that are written otherwise. They count on names: `first`, the
   // place in the row of the vector, and `place`, an element's in the vector.
   [[nodiscard]] const std::string& first() const { return first_; }
   [[nodiscard]] const std::string& place() const { return place_; }
   // The array that is accessed, and its element `place` in registers.
-  [[nodiscard]] const RowArray* array_of(const source::Expr& access) const;
-  [[nodiscard]] source::ExprPtr held_at(const RowArray& array, const source::ExprPtr& place) const;
+  [[nodiscard]] const RowArray* array_of(const Expr& access) const;
+  [[nodiscard]] ExprPtr held_at(const RowArray& array, const ExprPtr& place) const;
   // Whether an iteration reads the array's element before it writes it.
-  [[nodiscard]] bool needs_old(const source::ForLoop& loop, const RowArray& array) const;
+  [[nodiscard]] bool needs_old(const ForLoop& loop, const RowArray& array) const;
   // Declares the registers, fills them, stores them.
-  [[nodiscard]] source::StmtPtr hold(const RowArray& array);
-  [[nodiscard]] source::Block load(const RowArray& array) const;
-  [[nodiscard]] source::Block store(const RowArray& array) const;
+  [[nodiscard]] StmtPtr hold(const RowArray& array);
+  [[nodiscard]] Block load(const RowArray& array) const;
+  [[nodiscard]] Block store(const RowArray& array) const;
 
  private:
-  [[nodiscard]] source::ExprPtr vector_at(const RowArray& array, bool stores) const;
-  [[nodiscard]] source::StmtPtr over_vectors(source::Block body) const;
-  [[nodiscard]] source::StmtPtr over_places(const source::ForLoop& loop,
-                                            const source::Block& body) const;
-  void scale_once(const source::ForLoop& loop, const SharedLoop::Growth& growth,
-                  source::Block& out);
+  [[nodiscard]] ExprPtr vector_at(const RowArray& array, bool stores) const;
+  [[nodiscard]] StmtPtr over_vectors(Block body) const;
+  [[nodiscard]] StmtPtr over_places(const ForLoop& loop, const Block& body) const;
+  void scale_once(const ForLoop& loop, const SharedLoop::Growth& growth, Block& out);
 
-  const source::Kernel& kernel_;
+  const Kernel& kernel_;
   const RowVectors& plan_;
   Names& names_;
   int threads_;

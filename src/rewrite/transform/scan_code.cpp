@@ -10,20 +10,10 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Stmt;
-using source::StmtPtr;
-using source::Subscript;
-
 namespace {
 
 // Puts registers in the place of elements that are read. What is stored goes where it went.
-class ReadReplacer final : public source::Mutator {
+class ReadReplacer final : public Mutator {
  public:
   ReadReplacer(const std::vector<HeldLoad>& loads, const std::vector<ExprPtr>& registers)
       : loads_(loads), registers_(registers) {}
@@ -33,14 +23,14 @@ class ReadReplacer final : public source::Mutator {
 
   ExprPtr mutate(const ExprPtr& expr, const Subscript& access) override {
     for (std::size_t i = 0; i < loads_.size(); ++i) {
-      if (registers_[i] && source::equal(expr, loads_[i].access)) return registers_[i];
+      if (registers_[i] && equal(expr, loads_[i].access)) return registers_[i];
     }
     return Mutator::mutate(expr, access);
   }
 
   StmtPtr mutate(const StmtPtr& stmt, const Assignment& assignment) override {
     for (const HeldLoad& load : loads_) {
-      if (!source::equal(assignment.target, load.access)) continue;
+      if (!equal(assignment.target, load.access)) continue;
       ExprPtr value = run(assignment.value);
       if (value == assignment.value) return stmt;
       auto result = std::make_shared<Assignment>(assignment);
@@ -55,8 +45,8 @@ class ReadReplacer final : public source::Mutator {
 };
 
 Block with_name(const Block& block, const Reduction& from, const Reduction& to) {
-  return source::rewrite_expressions(
-      block, source::replace_variable(from.variable, source::variable(to.variable, to.scalar)));
+  return rewrite_expressions(
+      block, replace_variable(from.variable, source::variable(to.variable, to.scalar)));
 }
 
 }  // namespace
@@ -74,7 +64,7 @@ ScanCode::ScanCode(const ForLoop& loop, const SharedLoop& shared, const ScanTeam
   first_ = vectors != nullptr ? vectors->first() : names.fresh("first");
   if (team.items == 1) first_ = shared.counted.name;
   for (const HeldLoad& load : shared.scan->loads) {
-    const auto& base = source::base_variable(*load.access)->name;
+    const auto& base = base_variable(*load.access)->name;
     const bool is_vector = vectors != nullptr && vectors->array_of(*load.access) != nullptr;
     held_.push_back(is_vector ? "" : names.fresh(base + (team.items == 1 ? "_value" : "_values")));
   }
@@ -88,11 +78,10 @@ ScanCode::ScanCode(const ForLoop& loop, const SharedLoop& shared, const ScanTeam
 
 Block ScanCode::run(Block& declarations) {
   const std::int64_t apart = team_.items * shared_.counted.stride;
-  const ExprPtr first =
-      source::add(source::variable(round_), source::multiply(team_.lane, source::integer(apart)));
+  const ExprPtr first = source::add(source::variable(round_), multiply(team_.lane, integer(apart)));
   Block body;
   if (vectors_ != nullptr) {
-    body.push_back(source::declare_integer(first_, first));
+    body.push_back(declare_integer(first_, first));
   } else {
     body.push_back(counter(first_, first, true));
   }
@@ -100,9 +89,8 @@ Block ScanCode::run(Block& declarations) {
   Block terms = on_registers(shared_.scan->terms);
   Block whole = on_registers(loop_.body);
   for (const RunningValue& value : values_) {
-    body.push_back(source::declare(
-        source::local_variable(value.part.variable, value.part.type, value.part.scalar),
-        value.start()));
+    body.push_back(declare(local_variable(value.part.variable, value.part.type, value.part.scalar),
+                           value.start()));
     terms = with_name(terms, value.total, value.part);
     whole = with_name(whole, value.total, value.here);
   }
@@ -120,22 +108,20 @@ Block ScanCode::run(Block& declarations) {
 
 // A variable of the counter's type.
 StmtPtr ScanCode::counter(const std::string& name, ExprPtr value, bool is_const) const {
-  source::Variable variable = loop_.declaration()->variable;
+  Variable variable = loop_.declaration()->variable;
   variable.name = name;
   variable.is_const = is_const;
-  return source::declare(std::move(variable), std::move(value));
+  return declare(std::move(variable), std::move(value));
 }
 
 StmtPtr ScanCode::round(Block body) const {
   const ExprPtr number = source::variable(round_, loop_.declaration()->variable.scalar);
   // Vectors begin at the row's beginning, also where the loop does not.
-  StmtPtr init = vectors_ != nullptr ? source::declare_integer(round_, source::integer(0), false)
+  StmtPtr init = vectors_ != nullptr ? declare_integer(round_, integer(0), false)
                                      : counter(round_, shared_.counted.first, false);
   const std::int64_t step = std::int64_t{team_.threads} * team_.items * shared_.counted.stride;
-  return source::loop(
-      std::move(init), source::less(number, shared_.counted.limit),
-      source::assign(number, source::AssignmentOperator::add, source::integer(step)),
-      std::move(body));
+  return source::loop(std::move(init), less(number, shared_.counted.limit),
+                      assign(number, AssignmentOperator::add, integer(step)), std::move(body));
 }
 
 // The register of an element that is read ahead; null where its array is moved by vectors.
@@ -149,25 +135,23 @@ ExprPtr ScanCode::held(std::size_t load) const {
 // The body for each of the thread's items that there is, with the loop's counter: the first item is
 // the counter where it is the only one.
 Block ScanCode::for_items(Block body) const {
-  const source::CountedLoop& counted = shared_.counted;
+  const CountedLoop& counted = shared_.counted;
   const ExprPtr first = source::variable(first_);
   const ExprPtr item = source::variable(counted.name, loop_.declaration()->variable.scalar);
   // A vector lies in the row or behind it.
-  ExprPtr exists = source::less(item, counted.limit);
+  ExprPtr exists = less(item, counted.limit);
   if (vectors_ != nullptr) {
-    exists = counted.starts_at_zero()
-                 ? nullptr
-                 : source::binary(source::BinaryOperator::greater_equal, item, counted.first);
+    exists = counted.starts_at_zero() ? nullptr
+                                      : binary(BinaryOperator::greater_equal, item, counted.first);
   }
-  if (exists) body = {source::branch(std::move(exists), std::move(body))};
+  if (exists) body = {branch(std::move(exists), std::move(body))};
   if (team_.items == 1) return body;
-  const ExprPtr distance =
-      source::multiply(source::variable(place_), source::integer(counted.stride));
+  const ExprPtr distance = multiply(source::variable(place_), integer(counted.stride));
   body.insert(body.begin(), counter(counted.name, source::add(first, distance), true));
-  StmtPtr over = source::counted_loop(place_, source::integer(0), source::integer(team_.items), 1,
-                                      std::move(body), source::kUnrollFully);
+  StmtPtr over =
+      counted_loop(place_, integer(0), integer(team_.items), 1, std::move(body), kUnrollFully);
   if (vectors_ == nullptr) return {std::move(over)};
-  return {source::branch(source::less(first, counted.limit), {std::move(over)})};
+  return {branch(less(first, counted.limit), {std::move(over)})};
 }
 
 // With registers in the place of elements.
@@ -177,7 +161,7 @@ Block ScanCode::on_registers(const Block& body) const {
     registers.push_back(held(i));
   Block result = ReadReplacer(shared_.scan->loads, registers).run(body);
   if (vectors_ == nullptr) return result;
-  return source::rewrite_expressions(result, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+  return rewrite_expressions(result, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
     const RowArray* array = vectors_->array_of(*expr);
     if (array == nullptr) return std::nullopt;
     return vectors_->held_at(*array, source::variable(place_));
@@ -199,8 +183,8 @@ void ScanCode::read(Block& out) {
     }
   }
   if (!vectors.empty()) {
-    out.push_back(source::branch(source::less(source::variable(first_), shared_.counted.limit),
-                                 std::move(vectors)));
+    out.push_back(
+        branch(less(source::variable(first_), shared_.counted.limit), std::move(vectors)));
   }
   Block elements;
   for (std::size_t i = 0; i < held_.size(); ++i) {
@@ -209,11 +193,10 @@ void ScanCode::read(Block& out) {
     const HeldLoad& load = shared_.scan->loads[i];
     std::vector<std::int64_t> extents;
     if (team_.items > 1) extents.push_back(team_.items);
-    out.push_back(source::declare(
-        source::local_variable(held_[i], load.type, load.scalar, std::move(extents)), nullptr));
-    StmtPtr fill = source::assign(target, load.load);
-    if (!load.guards.empty())
-      fill = source::branch(source::conjunction(load.guards), {std::move(fill)});
+    out.push_back(
+        declare(local_variable(held_[i], load.type, load.scalar, std::move(extents)), nullptr));
+    StmtPtr fill = assign(target, load.load);
+    if (!load.guards.empty()) fill = branch(conjunction(load.guards), {std::move(fill)});
     elements.push_back(std::move(fill));
   }
   if (elements.empty()) return;
@@ -229,22 +212,20 @@ void ScanCode::store(Block& out) const {
     if (!written.contains(array.name)) continue;
     Block whole = vectors_->store(array);
     if (!shared_.counted.starts_at_zero()) {
-      const ExprPtr place = source::to_expression(
-          array.rest + source::Polynomial::symbol(shared_.counted.name), array.wide_index);
+      const ExprPtr place =
+          to_expression(array.rest + Polynomial::symbol(shared_.counted.name), array.wide_index);
       const ExprPtr element = source::element(source::variable(array.name, array.scalar), {place});
       const Block single =
-          for_items({source::assign(element, vectors_->held_at(array, source::variable(place_)))});
-      const ExprPtr is_whole = source::binary(source::BinaryOperator::greater_equal,
-                                              source::variable(first_), shared_.counted.first);
-      out.push_back(source::branch(
-          is_whole,
-          {source::branch(source::less(source::variable(first_), shared_.counted.limit),
-                          std::move(whole))},
-          single));
+          for_items({assign(element, vectors_->held_at(array, source::variable(place_)))});
+      const ExprPtr is_whole =
+          binary(BinaryOperator::greater_equal, source::variable(first_), shared_.counted.first);
+      out.push_back(
+          branch(is_whole,
+                 {branch(less(source::variable(first_), shared_.counted.limit), std::move(whole))},
+                 single));
       continue;
     }
-    out.push_back(source::branch(source::less(source::variable(first_), shared_.counted.limit),
-                                 std::move(whole)));
+    out.push_back(branch(less(source::variable(first_), shared_.counted.limit), std::move(whole)));
   }
 }
 

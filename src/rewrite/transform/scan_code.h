@@ -9,10 +9,10 @@
 #pragma once
 
 #include "rewrite/analysis/row_sharing.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/row_vector_code.h"
 #include "rewrite/transform/scan_exchange.h"
-#include "source/ir.h"
 
 #include <cstddef>
 #include <string>
@@ -25,23 +25,22 @@ class ScanCode {
  public:
   // With `vectors`, items are moved as vectors of the plan, as many as fit in one: for rows that
   // suit it. Null: by elements.
-  ScanCode(const source::ForLoop& loop, const SharedLoop& shared, const ScanTeam& team,
+  ScanCode(const ForLoop& loop, const SharedLoop& shared, const ScanTeam& team,
            const RowVectors* plan, RowVectorCode* vectors, Names& names);
 
   // What stands in the loop's place, as exchange_parts wants it.
-  [[nodiscard]] source::Block run(source::Block& declarations);
+  [[nodiscard]] Block run(Block& declarations);
 
  private:
-  [[nodiscard]] source::ExprPtr held(std::size_t load) const;
-  [[nodiscard]] source::Block for_items(source::Block body) const;
-  [[nodiscard]] source::Block on_registers(const source::Block& body) const;
-  [[nodiscard]] source::StmtPtr counter(const std::string& name, source::ExprPtr value,
-                                        bool is_const) const;
-  void read(source::Block& out);
-  void store(source::Block& out) const;
-  [[nodiscard]] source::StmtPtr round(source::Block body) const;
+  [[nodiscard]] ExprPtr held(std::size_t load) const;
+  [[nodiscard]] Block for_items(Block body) const;
+  [[nodiscard]] Block on_registers(const Block& body) const;
+  [[nodiscard]] StmtPtr counter(const std::string& name, ExprPtr value, bool is_const) const;
+  void read(Block& out);
+  void store(Block& out) const;
+  [[nodiscard]] StmtPtr round(Block body) const;
 
-  const source::ForLoop& loop_;
+  const ForLoop& loop_;
   const SharedLoop& shared_;
   const ScanTeam& team_;
   const RowVectors* plan_;

@@ -9,22 +9,18 @@
 
 namespace regraph::rewrite {
 
-using source::Block;
-using source::ExprPtr;
-using source::StmtPtr;
-
 namespace {
 
 // Slots that are combined one after the other in an unrolled loop.
 constexpr int kMostUnrolled = 8;
 
 ExprPtr value_of(const Reduction& reduction) {
-  return source::variable(reduction.variable, reduction.scalar);
+  return variable(reduction.variable, reduction.scalar);
 }
 
 StmtPtr declare(const Reduction& reduction, const ExprPtr& value) {
-  return source::declare(
-      source::local_variable(reduction.variable, reduction.type, reduction.scalar), value);
+  return source::declare(local_variable(reduction.variable, reduction.type, reduction.scalar),
+                         value);
 }
 
 class Exchange {
@@ -37,9 +33,8 @@ class Exchange {
       is_across() ? across(value) : among_lanes(value);
     Block result = std::move(before_);
     if (buffer_) {
-      result.push_back(source::barrier());
-      after_.push_back(
-          source::assign(buffer_, source::AssignmentOperator::bit_xor, source::integer(1)));
+      result.push_back(barrier());
+      after_.push_back(assign(buffer_, AssignmentOperator::bit_xor, integer(1)));
     }
     result.insert(result.end(), after_.begin(), after_.end());
     return result;
@@ -47,14 +42,14 @@ class Exchange {
 
  private:
   bool is_across() const { return team_.columns > 0; }
-  ExprPtr number(int value) const { return source::integer(value); }
+  ExprPtr number(int value) const { return integer(value); }
 
   // Slots for a value of each thread or warp: one set is written while another is read.
   ExprPtr slots_for(const std::string& name, const Reduction& reduction) {
     if (!buffer_) {
       const std::string buffer = names_.fresh("buffer");
-      declarations_.push_back(source::declare_integer(buffer, number(0), false));
-      buffer_ = source::variable(buffer);
+      declarations_.push_back(declare_integer(buffer, number(0), false));
+      buffer_ = variable(buffer);
     }
     std::vector<std::int64_t> extents = {2, team_.threads};
     if (is_across()) {
@@ -62,51 +57,48 @@ class Exchange {
     } else {
       extents.back() = team_.threads / kWarpLanes;
     }
-    source::Variable array = source::local_variable(names_.fresh(name), reduction.type,
-                                                    reduction.scalar, std::move(extents));
-    array.storage = source::Storage::shared;
+    Variable array =
+        local_variable(names_.fresh(name), reduction.type, reduction.scalar, std::move(extents));
+    array.storage = Storage::shared;
     declarations_.push_back(source::declare(array, nullptr));
-    return source::variable(array.name, array.scalar);
+    return variable(array.name, array.scalar);
   }
 
   // `here` and `total` with the values in the slots: those before `own`, and all.
   void take(const RunningValue& value, const ExprPtr& slots, int count, const std::string& stem,
             const ExprPtr& own) {
     const std::string other = names_.fresh(stem);
-    std::vector<ExprPtr> place = {buffer_, source::variable(other)};
-    if (is_across()) place.push_back(source::builtin("threadIdx.x"));
+    std::vector<ExprPtr> place = {buffer_, variable(other)};
+    if (is_across()) place.push_back(builtin("threadIdx.x"));
     Reduction theirs = value.part;
     theirs.variable = names_.fresh(value.total.variable + "_theirs");
-    Block body = {declare(theirs, source::element(slots, place)),
-                  source::branch(source::less(source::variable(other), own),
-                                 {value.here.combine(value_of(value.here), value_of(theirs))}),
+    Block body = {declare(theirs, element(slots, place)),
+                  branch(less(variable(other), own),
+                         {value.here.combine(value_of(value.here), value_of(theirs))}),
                   value.total.combine(value_of(value.total), value_of(theirs))};
-    after_.push_back(
-        source::counted_loop(other, number(0), number(count), 1, std::move(body),
-                             count <= kMostUnrolled ? source::kUnrollFully : kMostUnrolled));
+    after_.push_back(counted_loop(other, number(0), number(count), 1, std::move(body),
+                                  count <= kMostUnrolled ? kUnrollFully : kMostUnrolled));
   }
 
   void across(const RunningValue& value) {
     const ExprPtr slots = slots_for(value.total.variable + "_of_slice", value.total);
-    before_.push_back(source::assign(
-        source::element(slots, {buffer_, team_.lane, source::builtin("threadIdx.x")}),
-        value_of(value.part)));
+    before_.push_back(assign(element(slots, {buffer_, team_.lane, builtin("threadIdx.x")}),
+                             value_of(value.part)));
     after_.push_back(declare(value.here, value_of(value.total)));
     take(value, slots, team_.threads, "other", team_.lane);
   }
 
   void among_lanes(const RunningValue& value) {
     const int warps = team_.threads / kWarpLanes;
-    const ExprPtr lane =
-        warps == 1 ? team_.lane : source::remainder(team_.lane, number(kWarpLanes));
+    const ExprPtr lane = warps == 1 ? team_.lane : remainder(team_.lane, number(kWarpLanes));
     before_.push_back(scan_lanes(value.part, lane, names_.fresh("distance"),
                                  names_.fresh(value.total.variable + "_below")));
     const auto shuffled = [&](const char* function, int from) {
-      return source::call(function, {full_mask(), value_of(value.part), number(from)});
+      return call(function, {full_mask(), value_of(value.part), number(from)});
     };
     before_.push_back(declare(value.here, shuffled("__shfl_up_sync", 1)));
-    before_.push_back(source::branch(source::equals(lane, number(0)),
-                                     {source::assign(value_of(value.here), value.start())}));
+    before_.push_back(
+        branch(equals(lane, number(0)), {assign(value_of(value.here), value.start())}));
     // What repeating changes nothing is in every part already.
     const auto add_total = [&](Block& out) {
       if (value.total.neutral())
@@ -121,10 +113,9 @@ class Exchange {
       return;
     }
     const ExprPtr slots = slots_for(value.total.variable + "_of_warp", value.total);
-    const ExprPtr warp = source::divide(team_.lane, number(kWarpLanes));
-    before_.push_back(source::branch(
-        source::equals(lane, number(kWarpLanes - 1)),
-        {source::assign(source::element(slots, {buffer_, warp}), value_of(value.part))}));
+    const ExprPtr warp = divide(team_.lane, number(kWarpLanes));
+    before_.push_back(branch(equals(lane, number(kWarpLanes - 1)),
+                             {assign(element(slots, {buffer_, warp}), value_of(value.part))}));
     add_total(after_);
     take(value, slots, warps, "warp", warp);
   }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "rewrite/analysis/reduction_loop.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
-#include "source/ir.h"
 
 #include <vector>
 
@@ -11,10 +11,10 @@ namespace regraph::rewrite {
 
 // How the iterations of a scan lie on threads.
 struct ScanTeam {
-  int threads = 0;       // a row
-  int columns = 0;       // along x, where the threads of a row are neighbours along y; else 0
-  int items = 1;         // neighbouring iterations that a thread takes in a round
-  source::ExprPtr lane;  // the thread's number in its row
+  int threads = 0;  // a row
+  int columns = 0;  // along x, where the threads of a row are neighbours along y; else 0
+  int items = 1;    // neighbouring iterations that a thread takes in a round
+  ExprPtr lane;     // the thread's number in its row
 };
 
 // An accumulator, and the same operation on other variables of a thread.
@@ -23,15 +23,14 @@ struct RunningValue {
   Reduction part;   // what the thread's items add up to
   Reduction here;   // what there is when the thread's items begin
   // What a part begins with: a value that changes nothing.
-  [[nodiscard]] source::ExprPtr start() const;
+  [[nodiscard]] ExprPtr start() const;
 };
 
 // Declares and sets `here` and brings `total` up to date. All threads of the row get there, and
 // where a row has several warps, or threads are neighbours along y, all threads of the block: they
 // meet at one barrier, and take turns with two sets of slots. `declarations` are for the beginning
 // of the kernel.
-[[nodiscard]] source::Block exchange_parts(const std::vector<RunningValue>& values,
-                                           const ScanTeam& team, Names& names,
-                                           source::Block& declarations);
+[[nodiscard]] Block exchange_parts(const std::vector<RunningValue>& values, const ScanTeam& team,
+                                   Names& names, Block& declarations);
 
 }  // namespace regraph::rewrite

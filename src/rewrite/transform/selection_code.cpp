@@ -9,12 +9,6 @@
 
 namespace regraph::rewrite {
 
-using source::BinaryOperator;
-using source::Block;
-using source::ExprPtr;
-using source::ForLoop;
-using source::StmtPtr;
-
 namespace {
 
 ExprPtr value_of_carried(const Selection::Carried& carried) {
@@ -22,18 +16,16 @@ ExprPtr value_of_carried(const Selection::Carried& carried) {
 }
 
 // Whether the follower is the loop's counter, so that it grows from one iteration to the next.
-bool tells_order(const Selection& selection, std::size_t follower,
-                 const source::CountedLoop& counted) {
+bool tells_order(const Selection& selection, std::size_t follower, const CountedLoop& counted) {
   if (selection.takes_equal || selection.updates.size() != 1) return false;
   const ExprPtr& value = selection.updates.front().followers[follower];
-  return source::is_named(value, counted.name) &&
-         value->type == selection.followers[follower].scalar;
+  return is_named(value, counted.name) && value->type == selection.followers[follower].scalar;
 }
 
 }  // namespace
 
-DealtSelection::DealtSelection(const Selection& selection, const source::CountedLoop& counted,
-                               Names& names, Block& before)
+DealtSelection::DealtSelection(const Selection& selection, const CountedLoop& counted, Names& names,
+                               Block& before)
     : selection_(selection), carried_(selection.carried()) {
   if (selection.tie) {
     order_ = 1;
@@ -46,21 +38,20 @@ DealtSelection::DealtSelection(const Selection& selection, const source::Counted
   }
   const std::string type(cuda_name(ScalarType::u32));
   const auto clock = [&](const std::string& stem, const ExprPtr& value) {
-    source::Variable variable = source::local_variable(names.fresh(stem), type, ScalarType::u32);
-    before.push_back(source::declare(variable, value));
+    Variable variable = local_variable(names.fresh(stem), type, ScalarType::u32);
+    before.push_back(declare(variable, value));
     return variable.name;
   };
-  const ExprPtr iteration = source::cast(type, source::variable(counted.name));
-  if (const auto* first = source::as<source::IntegerLiteral>(counted.first)) {
-    time_ = source::add(iteration, source::integer(1 - first->value));
+  const ExprPtr iteration = cast(type, source::variable(counted.name));
+  if (const auto* first = as<IntegerLiteral>(counted.first)) {
+    time_ = add(iteration, integer(1 - first->value));
   } else {
     const std::string start =
-        clock(counted.name + "_first",
-              source::subtract(source::cast(type, counted.first), source::integer(1)));
-    time_ = source::subtract(iteration, source::variable(start, ScalarType::u32));
+        clock(counted.name + "_first", subtract(cast(type, counted.first), integer(1)));
+    time_ = subtract(iteration, source::variable(start, ScalarType::u32));
   }
   order_ = carried_.size();
-  const std::string taken = clock(selection.value.variable + "_taken", source::integer(0));
+  const std::string taken = clock(selection.value.variable + "_taken", integer(0));
   carried_.push_back({taken, type, ScalarType::u32});
 }
 
@@ -68,19 +59,17 @@ std::shared_ptr<const ForLoop> DealtSelection::noted(
     const std::shared_ptr<const ForLoop>& loop) const {
   if (!time_) return loop;
   auto result = std::make_shared<ForLoop>(*loop);
-  result->body =
-      source::rewrite_statements(loop->body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-        for (const Selection::Update& update : selection_.updates) {
-          if (update.first != stmt.get()) continue;
-          const ExprPtr taken = value_of_carried(carried_[order_]);
-          const StmtPtr note =
-              source::assign(taken, source::conditional(update.condition, time_, taken));
-          // What the condition names may be declared there.
-          if (source::is<source::Declaration>(stmt)) return Block{stmt, note};
-          return Block{note, stmt};
-        }
-        return std::nullopt;
-      });
+  result->body = rewrite_statements(loop->body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    for (const Selection::Update& update : selection_.updates) {
+      if (update.first != stmt.get()) continue;
+      const ExprPtr taken = value_of_carried(carried_[order_]);
+      const StmtPtr note = assign(taken, conditional(update.condition, time_, taken));
+      // What the condition names may be declared there.
+      if (is<Declaration>(stmt)) return Block{stmt, note};
+      return Block{note, stmt};
+    }
+    return std::nullopt;
+  });
   return result;
 }
 
@@ -88,25 +77,25 @@ StmtPtr DealtSelection::take(const std::vector<ExprPtr>& others) const {
   const ExprPtr own = value_of_carried(carried_.front());
   const auto last = selection_.takes_equal ? BinaryOperator::greater : BinaryOperator::less;
   const auto earlier = selection_.tie.value_or(last);
-  const ExprPtr wins = source::binary(
-      BinaryOperator::logical_or, source::binary(selection_.relation, others.front(), own),
-      source::both(source::equals(others.front(), own),
-                   source::binary(earlier, others[order_], value_of_carried(carried_[order_]))));
+  const ExprPtr wins =
+      binary(BinaryOperator::logical_or, binary(selection_.relation, others.front(), own),
+             both(equals(others.front(), own),
+                  binary(earlier, others[order_], value_of_carried(carried_[order_]))));
   Block body;
   for (std::size_t i = 0; i < carried_.size(); ++i)
-    body.push_back(source::assign(value_of_carried(carried_[i]), others[i]));
-  return source::branch(wins, std::move(body));
+    body.push_back(assign(value_of_carried(carried_[i]), others[i]));
+  return branch(wins, std::move(body));
 }
 
 StmtPtr DealtSelection::all_select(int lanes, const std::string& offset, Names& names) const {
   Block body;
   std::vector<ExprPtr> others;
   for (const Selection::Carried& carried : carried_) {
-    const source::Variable received = source::local_variable(
-        names.fresh(carried.variable + "_other"), carried.type, carried.scalar);
-    body.push_back(source::declare(
-        received, source::call("__shfl_xor_sync", {full_mask(), value_of_carried(carried),
-                                                   source::variable(offset)})));
+    const Variable received =
+        local_variable(names.fresh(carried.variable + "_other"), carried.type, carried.scalar);
+    body.push_back(declare(
+        received, call("__shfl_xor_sync",
+                       {full_mask(), value_of_carried(carried), source::variable(offset)})));
     others.push_back(source::variable(received.name, received.scalar));
   }
   body.push_back(take(others));

@@ -3,8 +3,8 @@
 
 #include "rewrite/analysis/row_sharing.h"
 #include "rewrite/analysis/selection.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
-#include "source/ir.h"
 
 #include <memory>
 #include <string>
@@ -20,25 +20,24 @@ namespace regraph::rewrite {
 class DealtSelection {
  public:
   // `before` gets what has to stand before the loop.
-  DealtSelection(const Selection& selection, const source::CountedLoop& counted, Names& names,
-                 source::Block& before);
+  DealtSelection(const Selection& selection, const CountedLoop& counted, Names& names,
+                 Block& before);
 
   // The loop with the times noted.
-  [[nodiscard]] std::shared_ptr<const source::ForLoop> noted(
-      const std::shared_ptr<const source::ForLoop>& loop) const;
+  [[nodiscard]] std::shared_ptr<const ForLoop> noted(
+      const std::shared_ptr<const ForLoop>& loop) const;
 
   [[nodiscard]] const std::vector<Selection::Carried>& carried() const { return carried_; }
   // Takes `others`, in the order of carried(), where they come before what this thread has.
-  [[nodiscard]] source::StmtPtr take(const std::vector<source::ExprPtr>& others) const;
+  [[nodiscard]] StmtPtr take(const std::vector<ExprPtr>& others) const;
   // Combines groups of `lanes` neighbouring lanes, as all_reduce does.
-  [[nodiscard]] source::StmtPtr all_select(int lanes, const std::string& offset,
-                                           Names& names) const;
+  [[nodiscard]] StmtPtr all_select(int lanes, const std::string& offset, Names& names) const;
 
  private:
   const Selection& selection_;
   std::vector<Selection::Carried> carried_;
   std::size_t order_ = 0;  // of them, says when, or which of equal ones stays
-  source::ExprPtr time_;   // of an iteration; null where a follower says it
+  ExprPtr time_;           // of an iteration; null where a follower says it
 };
 
 }  // namespace regraph::rewrite

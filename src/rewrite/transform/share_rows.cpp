@@ -1,44 +1,253 @@
 #include "rewrite/transform/share_rows.h"
 
+#include "rewrite/analysis/reduction_loop.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
-#include "rewrite/transform/row_indices.h"
-#include "rewrite/transform/row_totals.h"
 #include "rewrite/transform/row_vector_code.h"
 #include "rewrite/transform/scan_code.h"
 #include "rewrite/transform/selection_code.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
+#include "source/mutator.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::Evaluation;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Kernel;
-using source::Stmt;
-using source::StmtPtr;
-using source::to;
-
 namespace {
+
+// Code that puts together what the threads of a row have accumulated, so that all of them have the
+// row's.
+
+// Sums that are scaled by a maximum stand behind it: each thread's is scaled to the largest of the
+// threads' maxima before they are added up.
+class RowTotals {
+ public:
+  // `lane` names a thread's place in its row. `names` must outlive it.
+  RowTotals(const RowTeam& team, std::string lane, Names& names);
+
+  // Appends the code for the accumulators to `out`; it stands in a loop where it `repeats`.
+  void add(const std::vector<Reduction>& reductions, const std::vector<DealtSelection>& selections,
+           bool repeats, Block& out);
+
+  // The shared memory that was asked for so far, to be declared at the start of the kernel.
+  [[nodiscard]] const Block& declarations() const { return shared_; }
+
+ private:
+  void add_along(const std::vector<Reduction>& reductions,
+                 const std::vector<DealtSelection>& selections, bool repeats, Block& out);
+  void add_across(const std::vector<Reduction>& reductions,
+                  const std::vector<DealtSelection>& selections, bool repeats, Block& out);
+  void add_lanes(const std::vector<Reduction>& reductions,
+                 const std::vector<DealtSelection>& selections, int lanes,
+                 const std::string& offset, Block& out);
+  [[nodiscard]] ExprPtr slots_for(const std::string& name, const std::string& type,
+                                  ScalarType scalar, std::vector<std::int64_t> extents);
+  [[nodiscard]] ExprPtr lane() const { return source::variable(lane_); }
+
+  RowTeam team_;
+  std::string lane_;
+  Names& names_;
+  std::string offset_;
+  std::string warp_offset_;
+  Block shared_;
+};
+
+ExprPtr value_of_sum(const Reduction& reduction) {
+  return source::variable(reduction.variable, reduction.scalar);
+}
+
+// Whether other reductions are scaled by it.
+bool scales_others(const Reduction& reduction, const std::vector<Reduction>& all) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Reduction& other) { return other.scaled_by == reduction.variable; });
+}
+
+// What a part of the sum is multiplied by, where `maximum` is that of all parts and `own` the
+// part's: nothing is subtracted from minus infinity, nor from a part's maximum that is no number.
+ExprPtr scale_of_part(const Reduction& sum, const ExprPtr& own) {
+  const ExprPtr maximum = source::variable(sum.scaled_by, sum.scalar);
+  const ExprPtr one = source::floating(sum.scalar == ScalarType::f64 ? "1.0" : "1.0f");
+  return conditional(less(own, maximum), call(sum.exponential, {subtract(own, maximum)}), one);
+}
+
+RowTotals::RowTotals(const RowTeam& team, std::string lane, Names& names)
+    : team_(team),
+      lane_(std::move(lane)),
+      names_(names),
+      offset_(names.fresh("offset")),
+      warp_offset_(names.fresh("warp_offset")) {}
+
+void RowTotals::add(const std::vector<Reduction>& reductions,
+                    const std::vector<DealtSelection>& selections, bool repeats, Block& out) {
+  if (team_.across) {
+    add_across(reductions, selections, repeats, out);
+  } else {
+    add_along(reductions, selections, repeats, out);
+  }
+}
+
+// Shared memory for a value of each thread that `extents` count.
+ExprPtr RowTotals::slots_for(const std::string& name, const std::string& type, ScalarType scalar,
+                             std::vector<std::int64_t> extents) {
+  Variable array = local_variable(names_.fresh(name), type, scalar, std::move(extents));
+  array.storage = Storage::shared;
+  shared_.push_back(declare(array, nullptr));
+  return source::variable(array.name, scalar);
+}
+
+// Of threads along y: each adds up what all of them put into shared memory.
+void RowTotals::add_across(const std::vector<Reduction>& reductions,
+                           const std::vector<DealtSelection>& selections, bool repeats,
+                           Block& out) {
+  const ExprPtr column = source::builtin("threadIdx.x");
+  Block loads;
+  std::map<std::string, ExprPtr> slots_of;
+  const auto slot = [&](const std::string& name, const ExprPtr& of) {
+    return element(slots_of.at(name), {of, column});
+  };
+  // A place to leave the value in.
+  const auto leave = [&](const std::string& name, const std::string& type, ScalarType scalar) {
+    slots_of[name] = slots_for(name + "_of_slice", type, scalar, {team_.threads, team_.rows});
+    out.push_back(assign(slot(name, lane()), source::variable(name, scalar)));
+  };
+  const auto over_others = [&](const std::string& other, StmtPtr combined) {
+    loads.push_back(counted_loop(other, source::integer(1), source::integer(team_.threads), 1,
+                                 {std::move(combined)}, kUnrollFully));
+  };
+  for (const Reduction& reduction : reductions) {
+    const std::string other = names_.fresh("other");
+    leave(reduction.variable, reduction.type, reduction.scalar);
+    const auto part = [&](const ExprPtr& of) {
+      ExprPtr value = slot(reduction.variable, of);
+      if (reduction.scaled_by.empty()) return value;
+      return source::multiply(value, scale_of_part(reduction, slot(reduction.scaled_by, of)));
+    };
+    loads.push_back(assign(value_of_sum(reduction), part(source::integer(0))));
+    over_others(other, reduction.combine(value_of_sum(reduction), part(source::variable(other))));
+  }
+  for (const DealtSelection& selection : selections) {
+    const std::string other = names_.fresh("other");
+    std::vector<ExprPtr> theirs;
+    for (const Selection::Carried& carried : selection.carried()) {
+      leave(carried.variable, carried.type, carried.scalar);
+      loads.push_back(assign(source::variable(carried.variable, carried.scalar),
+                             slot(carried.variable, source::integer(0))));
+      theirs.push_back(slot(carried.variable, source::variable(other)));
+    }
+    over_others(other, selection.take(theirs));
+  }
+  if (loads.empty()) return;
+  out.push_back(barrier());
+  out.insert(out.end(), loads.begin(), loads.end());
+  // The slots are written again the next time round.
+  if (repeats) out.push_back(barrier());
+}
+
+// Of threads along x: by shuffles, across warps through shared memory.
+void RowTotals::add_along(const std::vector<Reduction>& reductions,
+                          const std::vector<DealtSelection>& selections, bool repeats, Block& out) {
+  add_lanes(reductions, selections, kWarpLanes, offset_, out);
+  const int warps = team_.threads / kWarpLanes;
+  if (warps == 1 || (reductions.empty() && selections.empty())) return;
+  Block stores;
+  Block loads;
+  const auto exchange = [&](const std::string& name, const std::string& type, ScalarType scalar) {
+    const ExprPtr value = source::variable(name, scalar);
+    const ExprPtr slots = slots_for(name + "_of_warp", type, scalar, {warps});
+    stores.push_back(assign(element(slots, {divide(lane(), source::integer(kWarpLanes))}), value));
+    loads.push_back(assign(value, element(slots, {remainder(lane(), source::integer(warps))})));
+  };
+  for (const Reduction& reduction : reductions)
+    exchange(reduction.variable, reduction.type, reduction.scalar);
+  for (const DealtSelection& selection : selections) {
+    for (const Selection::Carried& carried : selection.carried())
+      exchange(carried.variable, carried.type, carried.scalar);
+  }
+  add_lanes(reductions, selections, warps, warp_offset_, loads);
+  out.push_back(branch(equals(remainder(lane(), source::integer(kWarpLanes)), source::integer(0)),
+                       std::move(stores)));
+  out.push_back(barrier());
+  out.insert(out.end(), loads.begin(), loads.end());
+  // The slots are written again the next time round.
+  if (repeats) out.push_back(barrier());
+}
+
+// Of groups of `lanes` neighbouring lanes.
+void RowTotals::add_lanes(const std::vector<Reduction>& reductions,
+                          const std::vector<DealtSelection>& selections, int lanes,
+                          const std::string& offset, Block& out) {
+  const auto declared = [&](const std::string& stem, const Reduction& like, const ExprPtr& value) {
+    Variable variable = local_variable(names_.fresh(stem), like.type, like.scalar);
+    variable.is_const = true;
+    out.push_back(declare(variable, value));
+    return source::variable(variable.name, like.scalar);
+  };
+  std::map<std::string, ExprPtr> scales;  // by maximum
+  for (const Reduction& reduction : reductions) {
+    const bool is_maximum = scales_others(reduction, reductions);
+    ExprPtr own;
+    if (is_maximum) own = declared(reduction.variable + "_own", reduction, value_of_sum(reduction));
+    if (!reduction.scaled_by.empty()) {
+      out.push_back(assign(value_of_sum(reduction), AssignmentOperator::multiply,
+                           scales.at(reduction.scaled_by)));
+    }
+    out.push_back(
+        all_reduce(reduction, lanes, offset, names_.fresh(reduction.variable + "_other")));
+    if (!is_maximum) continue;
+    const auto sum =
+        std::find_if(reductions.begin(), reductions.end(),
+                     [&](const Reduction& other) { return other.scaled_by == reduction.variable; });
+    scales[reduction.variable] =
+        declared(reduction.variable + "_own_scale", reduction, scale_of_part(*sum, own));
+  }
+  for (const DealtSelection& selection : selections)
+    out.push_back(selection.all_select(lanes, offset, names_));
+}
+
+// Code of one thread a row, for blocks in which several threads share one.
+
+class RowIndices final : public Mutator {
+ public:
+  RowIndices(ExprPtr thread, ExprPtr extent)
+      : thread_(std::move(thread)), extent_(std::move(extent)) {}
+
+ private:
+  using Mutator::mutate;
+
+  ExprPtr mutate(const ExprPtr& expr, const Builtin& builtin) override {
+    if (builtin.name == "threadIdx.x") return thread_;
+    return builtin.name == "blockDim.x" ? extent_ : expr;
+  }
+
+  ExprPtr mutate(const ExprPtr& expr, const Binary& binary) override {
+    ExprPtr left = run(binary.left);
+    ExprPtr right = run(binary.right);
+    if (left == binary.left && right == binary.right) return expr;
+    return source::binary(binary.op, std::move(left), std::move(right));
+  }
+
+  ExprPtr thread_;
+  ExprPtr extent_;
+};
+
+// The block with threadIdx.x and blockDim.x as rows see them: the row's number in the block, and
+// how many it has. What becomes constant is folded.
+Block for_rows(const Block& block, const ExprPtr& row_in_block, int rows) {
+  return RowIndices(row_in_block, source::integer(rows)).run(block);
+}
 
 // The value of a literal.
 std::optional<double> literal_value(const ExprPtr& expr) {
-  if (const auto* integer = as<source::IntegerLiteral>(expr))
-    return static_cast<double>(integer->value);
-  if (const auto* floating = as<source::FloatingLiteral>(expr))
+  if (const auto* integer = as<IntegerLiteral>(expr)) return static_cast<double>(integer->value);
+  if (const auto* floating = as<FloatingLiteral>(expr))
     return std::strtod(floating->spelling.c_str(), nullptr);
   return std::nullopt;
 }
@@ -74,11 +283,10 @@ class RowSharer {
     const ExprPtr threads = source::integer(threads_);
     Block result = shared_;
     result.insert(result.end(), totals_.declarations().begin(), totals_.declarations().end());
-    result.push_back(source::declare_integer(
-        lane_, source::cast("int", shares_one_row ? thread : source::remainder(thread, threads))));
+    result.push_back(
+        declare_integer(lane_, cast("int", shares_one_row ? thread : remainder(thread, threads))));
     if (!shares_one_row) {
-      result.push_back(source::declare_integer(
-          row_in_block_, source::cast("int", source::divide(thread, threads))));
+      result.push_back(declare_integer(row_in_block_, cast("int", divide(thread, threads))));
     }
     result.insert(result.end(), body.begin(), body.end());
     return result;
@@ -91,7 +299,7 @@ class RowSharer {
   void count_loops() {
     std::map<std::string, int> loops;
     std::map<std::string, int> shared;
-    source::walk(kernel_.body, [&](const Stmt& stmt) {
+    walk(kernel_.body, [&](const Stmt& stmt) {
       const auto* loop = as<ForLoop>(stmt);
       const Declaration* counter = loop != nullptr ? loop->declaration() : nullptr;
       if (counter == nullptr) return;
@@ -121,7 +329,7 @@ class RowSharer {
       return result;
     }
     Block by_elements = names_.renamed(convert(rest, fresh));
-    result.push_back(source::branch(condition, std::move(by_vectors), std::move(by_elements)));
+    result.push_back(branch(condition, std::move(by_vectors), std::move(by_elements)));
     return result;
   }
 
@@ -137,7 +345,7 @@ class RowSharer {
         note_literal(*declaration, fresh);
         result.push_back(stmt);
       } else if (const auto* assignment = as<Assignment>(stmt)) {
-        const auto* base = source::base_variable(*assignment->target);
+        const auto* base = base_variable(*assignment->target);
         if (base != nullptr) fresh.erase(base->name);
         const auto* parameter = base != nullptr ? kernel_.parameter(base->name) : nullptr;
         if (parameter != nullptr && parameter->is_pointer) {
@@ -149,8 +357,7 @@ class RowSharer {
         once_a_row(stmt, result);
       } else {
         const bool has_blocks = !body_of(*stmt).empty() || !otherwise_of(*stmt).empty();
-        result.push_back(
-            source::with_blocks(stmt, convert(body_of(*stmt)), convert(otherwise_of(*stmt))));
+        result.push_back(with_blocks(stmt, convert(body_of(*stmt)), convert(otherwise_of(*stmt))));
         if (has_blocks) fresh.clear();
       }
     }
@@ -165,15 +372,15 @@ class RowSharer {
   }
 
   void once_a_row(const StmtPtr& stmt, Block& out) const {
-    const ExprPtr first = source::equals(lane(), source::integer(0));
+    const ExprPtr first = equals(lane(), source::integer(0));
     const auto* last = !out.empty() ? as<Branch>(out.back()) : nullptr;
-    if (last == nullptr || !last->otherwise.empty() || !source::equal(last->condition, first)) {
-      out.push_back(source::branch(first, {stmt}));
+    if (last == nullptr || !last->otherwise.empty() || !equal(last->condition, first)) {
+      out.push_back(branch(first, {stmt}));
       return;
     }
     Block longer = last->body;
     longer.push_back(stmt);
-    out.back() = source::branch(first, std::move(longer), {}, last->line);
+    out.back() = branch(first, std::move(longer), {}, last->line);
   }
 
   // The loop's iterations, dealt out to the lanes of the row. `noted`: the loop with what they
@@ -204,12 +411,12 @@ class RowSharer {
   StmtPtr dealt(const ForLoop& loop, const SharedLoop& shared) {
     auto result = std::make_shared<ForLoop>(loop);
     const Declaration& counter = *loop.declaration();
-    result->init = source::declare(
-        counter.variable,
-        source::add(counter.value,
-                    source::multiply(lane(), source::integer(shared.counted.stride))));
-    result->step = source::assign(loop.advance()->target, AssignmentOperator::add,
-                                  source::integer(shared.counted.stride * threads_));
+    result->init =
+        declare(counter.variable,
+                source::add(counter.value,
+                            source::multiply(lane(), source::integer(shared.counted.stride))));
+    result->step = assign(loop.advance()->target, AssignmentOperator::add,
+                          source::integer(shared.counted.stride * threads_));
     if (!mixed_.contains(shared.counted.name)) return result;
     return names_.renamed(Block{result}).front();
   }
@@ -258,20 +465,19 @@ class RowSharer {
       }
       if (!reduction.scaled_by.empty()) {
         // The first lane goes on from what the sum begins with.
-        const ExprPtr is_other = source::less(source::integer(0), lane());
-        out.push_back(source::branch(
-            is_other, {source::assign(source::variable(reduction.variable, reduction.scalar),
-                                      reduction.neutral())}));
+        const ExprPtr is_other = less(source::integer(0), lane());
+        out.push_back(branch(
+            is_other,
+            {assign(source::variable(reduction.variable, reduction.scalar), reduction.neutral())}));
         partial.push_back(reduction);
         continue;
       }
       Reduction part = reduction;
       part.variable = names_.fresh(reduction.variable + "_part");
-      out.push_back(source::declare(source::local_variable(part.variable, part.type, part.scalar),
-                                    reduction.neutral()));
+      out.push_back(
+          declare(local_variable(part.variable, part.type, part.scalar), reduction.neutral()));
       const ExprPtr part_value = source::variable(part.variable, part.scalar);
-      result = source::rewrite_expressions(
-          result, source::replace_variable(reduction.variable, part_value));
+      result = rewrite_expressions(result, replace_variable(reduction.variable, part_value));
       merges.push_back(
           reduction.combine(source::variable(reduction.variable, reduction.scalar), part_value));
       partial.push_back(part);

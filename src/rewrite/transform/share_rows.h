@@ -4,7 +4,7 @@
 
 #include "rewrite/analysis/row_sharing.h"
 #include "rewrite/analysis/row_vectors.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <optional>
 
@@ -26,8 +26,7 @@ struct RowTeam {
 // The kernel's body with a team a row; `plan` and `vectors` are of this very kernel. With vectors,
 // what follows the first shared loop stands there twice: for rows that vectors suit, and for
 // others. Where the plan has scans, it has no other loops with vectors, whose width is team.items.
-[[nodiscard]] source::Block share_rows(const source::Kernel& kernel, const RowPlan& plan,
-                                       const std::optional<RowVectors>& vectors,
-                                       const RowTeam& team);
+[[nodiscard]] Block share_rows(const Kernel& kernel, const RowPlan& plan,
+                               const std::optional<RowVectors>& vectors, const RowTeam& team);
 
 }  // namespace regraph::rewrite

@@ -1,8 +1,8 @@
 #include "rewrite/transform/split_index.h"
 
-#include "rewrite/analysis/global_index.h"
-#include "rewrite/analysis/size_expression.h"
-#include "rewrite/forms/inequalities.h"
+#include "affine/constraints.h"
+#include "affine/global_index.h"
+#include "affine/size_expression.h"
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/unused_integers.h"
 #include "source/build.h"
@@ -15,26 +15,13 @@
 
 namespace regraph::rewrite {
 
-using source::Analysis;
-using source::as;
-using source::Binary;
-using source::BinaryOperator;
-using source::Block;
-using source::Builtin;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::Kernel;
-using source::Polynomial;
-using source::StmtPtr;
-
 namespace {
 
 StmtPtr declare_index(const std::string& name, const std::string& axis) {
-  return source::declare_integer(
-      name, source::cast("int", source::add(source::multiply(source::builtin("blockIdx." + axis),
-                                                             source::builtin("blockDim." + axis)),
-                                            source::builtin("threadIdx." + axis))));
+  return declare_integer(name,
+                         source::cast("int", add(multiply(source::builtin("blockIdx." + axis),
+                                                          source::builtin("blockDim." + axis)),
+                                                 source::builtin("threadIdx." + axis))));
 }
 
 // Whether it is a positive number or a product of the kernel's parameters and names for sizes.
@@ -42,7 +29,7 @@ bool is_size(const Polynomial& value, const KernelForm& form) {
   if (value.terms().size() != 1 || value.terms().begin()->second < 1) return false;
   const auto names = value.symbols();
   return value != Polynomial(1) && std::all_of(names.begin(), names.end(), [&](const auto& name) {
-           const source::KernelParameter* parameter = form.kernel.parameter(name);
+           const KernelParameter* parameter = form.kernel.parameter(name);
            return parameter != nullptr ? !parameter->is_pointer : names_size(name, form.analysis);
          });
 }
@@ -57,14 +44,14 @@ std::optional<Polynomial> quotient_of_index(const ExprPtr& expr, const KernelFor
                                             const Polynomial& index) {
   if (!is_wide_integer(expr->type)) return std::nullopt;
   if (form.analysis.polynomial(expr) == index) return Polynomial(1);
-  if (const auto* variable = as<source::VariableReference>(expr)) {
+  if (const auto* variable = as<VariableReference>(expr)) {
     const ExprPtr definition = form.analysis.definition(variable->name);
     return definition ? quotient_of_index(definition, form, index) : std::nullopt;
   }
-  if (const auto* cast = as<source::Cast>(expr)) {
+  if (const auto* cast = as<Cast>(expr)) {
     return quotient_of_index(cast->operand, form, index);
   }
-  const auto* binary = source::as_binary(expr, BinaryOperator::divide);
+  const auto* binary = as_binary(expr, BinaryOperator::divide);
   if (binary == nullptr) return std::nullopt;
   const auto before = quotient_of_index(binary->left, form, index);
   const auto divisor = before ? form.analysis.polynomial(binary->right) : std::nullopt;
@@ -115,8 +102,8 @@ class IndexSplitter {
     split.body.push_back(declare_index(inner_, from_));
     split.body.push_back(declare_index(outer_, to_));
     const Block body =
-        source::rewrite_expressions(before, [&](const ExprPtr& expr) { return with_parts(expr); });
-    const ExprPtr guard = source::less(source::variable(inner_), source::to_expression(divisor_));
+        rewrite_expressions(before, [&](const ExprPtr& expr) { return with_parts(expr); });
+    const ExprPtr guard = less(source::variable(inner_), to_expression(divisor_));
     for (StmtPtr& stmt : under(guard, body))
       split.body.push_back(std::move(stmt));
     split.body = with_plain_values(split);
@@ -131,7 +118,7 @@ class IndexSplitter {
     Block sizes;
     Block rest;
     std::set<std::string> known;
-    for (const source::KernelParameter& parameter : form_.kernel.parameters) {
+    for (const KernelParameter& parameter : form_.kernel.parameters) {
       if (!parameter.is_pointer) known.insert(parameter.name);
     }
     for (std::size_t at = 0; at < body.size(); ++at) {
@@ -140,7 +127,7 @@ class IndexSplitter {
         rest.insert(rest.end(), body.begin() + static_cast<long>(at), body.end());
         break;
       }
-      const auto names = source::variables_of(declaration->value);
+      const auto names = variables_of(declaration->value);
       const bool is_size = names_size(declaration->variable.name, form_.analysis) &&
                            std::includes(known.begin(), known.end(), names.begin(), names.end());
       if (is_size) known.insert(declaration->variable.name);
@@ -156,10 +143,10 @@ class IndexSplitter {
     std::size_t next = 0;
     while (next < body.size() && is_integer(*body[next]))
       result.push_back(body[next++]);
-    const auto* branch = next + 1 == body.size() ? as<source::Branch>(*body[next]) : nullptr;
+    const auto* branch = next + 1 == body.size() ? as<Branch>(*body[next]) : nullptr;
     if (branch != nullptr && branch->otherwise.empty()) {
       result.push_back(
-          source::branch(source::both(guard, branch->condition), branch->body, {}, branch->line));
+          source::branch(both(guard, branch->condition), branch->body, {}, branch->line));
     } else {
       result.push_back(
           source::branch(guard, Block(body.begin() + static_cast<long>(next), body.end())));
@@ -167,7 +154,7 @@ class IndexSplitter {
     return result;
   }
 
-  static bool is_integer(const source::Stmt& stmt) {
+  static bool is_integer(const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
     return declaration != nullptr && declaration->value && is_of_integers(declaration->value);
   }
@@ -177,11 +164,11 @@ class IndexSplitter {
     if (auto part = part_of_division(expr)) return part;
     if (const auto* builtin = as<Builtin>(expr)) {
       // The kernel knows both together only.
-      if (builtin->name == "blockIdx." + from_) return source::integer(0);
+      if (builtin->name == "blockIdx." + from_) return integer(0);
       if (builtin->name == "threadIdx." + from_) return in_type_of(*expr, whole());
       return std::nullopt;
     }
-    if (!source::is<Binary>(expr)) return std::nullopt;
+    if (!is<Binary>(expr)) return std::nullopt;
     const auto polynomial = form_.analysis.polynomial(expr);
     if (!polynomial || !(*polynomial == index_)) return std::nullopt;
     return in_type_of(*expr, whole());
@@ -195,7 +182,7 @@ class IndexSplitter {
     if (!is_size(limit, form_)) return std::nullopt;
     const auto rows = exact_quotient(limit, divisor_);
     if (!rows || !fits_32_bits(*rows, problem_, form_.analysis)) return std::nullopt;
-    return source::less(source::variable(outer_), source::to_expression(*rows));
+    return less(source::variable(outer_), to_expression(*rows));
   }
 
   std::optional<ExprPtr> part_of_division(const ExprPtr& expr) const {
@@ -222,21 +209,21 @@ class IndexSplitter {
     const ExprPtr outer = source::variable(outer_);
     const ExprPtr inner = source::variable(inner_);
     if (const auto groups = exact_quotient(before, divisor_))
-      return source::remainder(divided(outer, *groups), source::to_expression(number));
+      return source::remainder(divided(outer, *groups), to_expression(number));
     const Polynomial reach = before * number;
     ExprPtr piece = divided(inner, before);
     if (const auto pieces = exact_quotient(divisor_, reach)) {
       if (*pieces == Polynomial(1)) return piece;
-      return source::remainder(piece, source::to_expression(number));
+      return source::remainder(piece, to_expression(number));
     }
     const auto pieces = exact_quotient(divisor_, before);
     const auto groups = exact_quotient(reach, divisor_);
     if (!pieces || !groups) return nullptr;
-    return joined(source::remainder(outer, source::to_expression(*groups)), *pieces, piece);
+    return joined(source::remainder(outer, to_expression(*groups)), *pieces, piece);
   }
 
   static ExprPtr divided(const ExprPtr& value, const Polynomial& by) {
-    return by == Polynomial(1) ? value : source::divide(value, source::to_expression(by));
+    return by == Polynomial(1) ? value : source::divide(value, to_expression(by));
   }
 
   ExprPtr whole() const {
@@ -244,51 +231,49 @@ class IndexSplitter {
   }
 
   static ExprPtr joined(const ExprPtr& outer, const Polynomial& pitch, const ExprPtr& inner) {
-    return source::add(source::multiply(outer, source::to_expression(pitch)), inner);
+    return add(multiply(outer, to_expression(pitch)), inner);
   }
 
   // `v - v / n * n` is the inner part.
   Block with_plain_values(const Kernel& kernel) const {
     const Analysis analysis(kernel);
-    return source::rewrite_statements(
-        kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-          const auto* declaration = as<Declaration>(stmt);
-          if (declaration == nullptr || declaration->variable.scalar != ScalarType::i32 ||
-              declaration->variable.name == inner_ || declaration->variable.name == outer_ ||
-              !declaration->value || !is_of_integers(declaration->value)) {
-            return std::nullopt;
-          }
-          const auto value = analysis.polynomial(declaration->value);
-          for (const auto& [axis, name] : {std::pair(from_, inner_), std::pair(to_, outer_)}) {
-            if (value && *value == global_index(axis))
-              return Block{source::declare(declaration->variable, source::variable(name))};
-          }
-          return std::nullopt;
-        });
+    return rewrite_statements(kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration == nullptr || declaration->variable.scalar != ScalarType::i32 ||
+          declaration->variable.name == inner_ || declaration->variable.name == outer_ ||
+          !declaration->value || !is_of_integers(declaration->value)) {
+        return std::nullopt;
+      }
+      const auto value = analysis.polynomial(declaration->value);
+      for (const auto& [axis, name] : {std::pair(from_, inner_), std::pair(to_, outer_)}) {
+        if (value && *value == global_index(axis))
+          return Block{declare(declaration->variable, source::variable(name))};
+      }
+      return std::nullopt;
+    });
   }
 
   // Indices of elements that are taken apart and put together again: `v / n * n + v % n` is v.
   static Block with_whole_indices(const Kernel& kernel) {
     const Analysis analysis(kernel);
-    return source::rewrite_expressions(
-        kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          const auto* access = as<source::Subscript>(expr);
-          if (access == nullptr || !access->index->type || !holds_division(access->index, analysis))
-            return std::nullopt;
-          const auto polynomial = analysis.polynomial(access->index);
-          if (!polynomial) return std::nullopt;
-          auto whole = std::make_shared<source::Subscript>(*access);
-          whole->index = source::to_expression(in_names(*polynomial, kernel, analysis),
-                                               size_in_bytes(*access->index->type) > 4);
-          return whole;
-        });
+    return rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      const auto* access = as<Subscript>(expr);
+      if (access == nullptr || !access->index->type || !holds_division(access->index, analysis))
+        return std::nullopt;
+      const auto polynomial = analysis.polynomial(access->index);
+      if (!polynomial) return std::nullopt;
+      auto whole = std::make_shared<Subscript>(*access);
+      whole->index = to_expression(in_names(*polynomial, kernel, analysis),
+                                   size_in_bytes(*access->index->type) > 4);
+      return whole;
+    });
   }
 
   static bool holds_division(const ExprPtr& value, const Analysis& analysis) {
     bool found = false;
-    source::walk(value, [&](const Expr& part) {
+    walk(value, [&](const Expr& part) {
       const auto* binary = as<Binary>(part);
-      const auto* variable = as<source::VariableReference>(part);
+      const auto* variable = as<VariableReference>(part);
       const ExprPtr definition =
           variable != nullptr && !found ? analysis.definition(variable->name) : nullptr;
       found = found ||
@@ -336,7 +321,7 @@ class IndexSplitter {
 std::vector<Polynomial> divisors_of_index(const KernelForm& form, const std::string& axis) {
   const Polynomial index = global_index(axis);
   std::vector<Polynomial> result;
-  source::walk_expressions(form.kernel.body, [&](const Expr& expr) {
+  walk_expressions(form.kernel.body, [&](const Expr& expr) {
     const auto division = division_of_index(expr, form, index);
     if (!division) return;
     const Polynomial divisor = division->before * division->divisor;

@@ -3,6 +3,7 @@
 
 #include "kernel/problem.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/forms/ir.h"
 #include "source/polynomial.h"
 
 #include <optional>
@@ -14,21 +15,20 @@ namespace regraph::rewrite {
 // Numbers, of parameters, that the kernel divides the threads' global index along `axis` ("x", "y",
 // "z") by, also one after another: n and n * m where it computes i / n / m. Each once, in program
 // order.
-[[nodiscard]] std::vector<source::Polynomial> divisors_of_index(const KernelForm& form,
-                                                                const std::string& axis);
+[[nodiscard]] std::vector<Polynomial> divisors_of_index(const KernelForm& form,
+                                                        const std::string& axis);
 
 // q of dividend = divisor * q, both products of symbols and a number; nothing where there is none.
-[[nodiscard]] std::optional<source::Polynomial> exact_quotient(const source::Polynomial& dividend,
-                                                               const source::Polynomial& divisor);
+[[nodiscard]] std::optional<Polynomial> exact_quotient(const Polynomial& dividend,
+                                                       const Polynomial& divisor);
 
 // The form's body with the global index along `from` taken apart: its remainder by `divisor` is the
 // global index along `from` afterwards, under a guard, its quotient that along `to`, which the
 // kernel must not use. Quotients and remainders by the divisor, its factors and its multiples
 // become those of the parts, and so do guards `index < n` where the divisor divides n. For kernels
 // that know their threads along `from` by the global index alone.
-[[nodiscard]] source::Block with_split_index(const KernelForm& form, const std::string& from,
-                                             const std::string& to,
-                                             const source::Polynomial& divisor,
-                                             const Problem& problem);
+[[nodiscard]] Block with_split_index(const KernelForm& form, const std::string& from,
+                                     const std::string& to, const Polynomial& divisor,
+                                     const Problem& problem);
 
 }  // namespace regraph::rewrite

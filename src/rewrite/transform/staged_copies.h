@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "kernel/launch_plan.h"
+#include "rewrite/forms/ir.h"
 #include "source/analysis.h"
-#include "source/ir.h"
 
 namespace regraph::rewrite {
 
@@ -23,13 +23,11 @@ namespace regraph::rewrite {
 // that it can be told of any other thread. An element that nobody fills must not be read: indices
 // stay within the block, and in a loop a guard around the fill needs a value for the others, or has
 // to be the same in each round, so that nobody ever filled the element.
-[[nodiscard]] Result<source::Block> without_staged_copy(const source::Kernel& kernel,
-                                                        const source::Analysis& analysis,
-                                                        const Dim3& block);
+[[nodiscard]] Result<Block> without_staged_copy(const Kernel& kernel, const Analysis& analysis,
+                                                const Dim3& block);
 
 // The kernel without any that can go, and without barriers where these order nothing any more.
 // Error: refused, where none can.
-[[nodiscard]] Result<source::Kernel> without_staged_copies(const source::Kernel& kernel,
-                                                           const Dim3& block);
+[[nodiscard]] Result<Kernel> without_staged_copies(const Kernel& kernel, const Dim3& block);
 
 }  // namespace regraph::rewrite

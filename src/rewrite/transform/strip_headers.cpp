@@ -1,10 +1,10 @@
 #include "rewrite/transform/strip_headers.h"
 
-#include "rewrite/analysis/block_geometry.h"
-#include "rewrite/analysis/global_index.h"
+#include "affine/block_geometry.h"
+#include "affine/constraints.h"
+#include "affine/global_index.h"
 #include "rewrite/forms/constant_lengths.h"
 #include "rewrite/forms/induction_variables.h"
-#include "rewrite/forms/inequalities.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -20,32 +20,18 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::Block;
-using source::Builtin;
-using source::Declaration;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtPtr;
-using source::VariableReference;
-
 namespace {
 
-bool holds_any(const Block& block, source::StmtKind kind) {
+bool holds_any(const Block& block, StmtKind kind) {
   bool found = false;
-  source::walk(block, [&](const Stmt& stmt) { found = found || stmt.kind() == kind; });
+  walk(block, [&](const Stmt& stmt) { found = found || stmt.kind() == kind; });
   return found;
 }
 
 // Names and extents of the block in headers, as numbers.
-class HeaderNumbers final : public source::Mutator {
+class HeaderNumbers final : public Mutator {
  public:
-  HeaderNumbers(const source::Analysis& analysis, const Dim3& block)
-      : analysis_(analysis), block_(block) {}
+  HeaderNumbers(const Analysis& analysis, const Dim3& block) : analysis_(analysis), block_(block) {}
 
  private:
   using Mutator::mutate;
@@ -55,59 +41,56 @@ class HeaderNumbers final : public source::Mutator {
     result->body = run(loop.body);
     if (loop.condition) result->condition = numbers_in(loop.condition);
     if (const auto* step = loop.advance())
-      result->step = source::assign(step->target, step->op, numbers_in(step->value));
+      result->step = assign(step->target, step->op, numbers_in(step->value));
     const bool is_same = result->body == loop.body && result->condition == loop.condition &&
                          (!loop.step || value_of(*result->step) == value_of(*loop.step));
     return is_same ? stmt : result;
   }
 
   ExprPtr numbers_in(const ExprPtr& expr) const {
-    return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
       if (!is<VariableReference>(node) && !is<Builtin>(node)) return std::nullopt;
       const auto polynomial = analysis_.polynomial(node);
       const auto number =
           polynomial ? with_block_extents(*polynomial, block_).constant() : std::nullopt;
-      return number ? std::optional(source::integer(*number)) : std::nullopt;
+      return number ? std::optional(integer(*number)) : std::nullopt;
     });
   }
 
-  const source::Analysis& analysis_;
+  const Analysis& analysis_;
   const Dim3& block_;
 };
 
 // Loops with barriers by ones from zero.
-class StripCounter final : public source::Mutator {
+class StripCounter final : public Mutator {
  public:
-  explicit StripCounter(const source::Kernel& kernel)
-      : analysis_(kernel), taken_(source::used_names(kernel)) {}
+  explicit StripCounter(const Kernel& kernel) : analysis_(kernel), taken_(used_names(kernel)) {}
 
  private:
   using Mutator::mutate;
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
-    const auto counted = source::counted_loop_of(loop);
+    const auto counted = counted_loop_of(loop);
     const bool is_plain = !counted || (counted->stride == 1 && counted->starts_at_zero()) ||
                           analysis_.loop(counted->name) == nullptr ||
-                          !holds_any(loop.body, source::StmtKind::barrier);
+                          !holds_any(loop.body, StmtKind::barrier);
     if (is_plain) return Mutator::mutate(stmt, loop);
-    const source::Variable& counter = loop.declaration()->variable;
+    const Variable& counter = loop.declaration()->variable;
     const auto first = analysis_.polynomial(counted->first);
     const auto limit = first ? analysis_.polynomial(counted->limit) : std::nullopt;
     const bool may_wrap = counter.scalar != ScalarType::i32 && !counted->starts_at_zero();
     if (!limit || may_wrap) return Mutator::mutate(stmt, loop);
-    const ExprPtr number = source::variable(next_name());
-    ExprPtr strips = source::to_expression(*limit - *first + Polynomial(counted->stride - 1));
-    if (counted->stride != 1) strips = source::divide(strips, source::integer(counted->stride));
-    ExprPtr value = source::multiply(number, source::integer(counted->stride));
+    const ExprPtr number = variable(next_name());
+    ExprPtr strips = to_expression(*limit - *first + Polynomial(counted->stride - 1));
+    if (counted->stride != 1) strips = divide(strips, integer(counted->stride));
+    ExprPtr value = multiply(number, integer(counted->stride));
     if (!counted->starts_at_zero()) value = source::add(counted->first, value);
-    value = in_type_of(*source::variable(counted->name, counter.scalar), value);
-    const Block body =
-        source::rewrite_expressions(run(loop.body), source::replace_variable(counted->name, value));
+    value = in_type_of(*variable(counted->name, counter.scalar), value);
+    const Block body = rewrite_expressions(run(loop.body), replace_variable(counted->name, value));
     auto result = std::make_shared<ForLoop>(loop);
-    result->init = source::declare_integer(source::to<VariableReference>(number).name,
-                                           source::integer(0), false);
+    result->init = declare_integer(to<VariableReference>(number).name, integer(0), false);
     result->condition = source::less(number, strips);
-    result->step = source::assign(number, source::AssignmentOperator::add, source::integer(1));
+    result->step = assign(number, AssignmentOperator::add, integer(1));
     result->body = body;
     return result;
   }
@@ -119,32 +102,31 @@ class StripCounter final : public source::Mutator {
     return name;
   }
 
-  const source::Analysis analysis_;
+  const Analysis analysis_;
   std::set<std::string> taken_;
 };
 
 // Second limits as guards.
-class LimitGuards final : public source::Mutator {
+class LimitGuards final : public Mutator {
  public:
-  explicit LimitGuards(const source::Kernel& kernel) : analysis_(kernel) {}
+  explicit LimitGuards(const Kernel& kernel) : analysis_(kernel) {}
 
  private:
   using Mutator::mutate;
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& original) override {
     StmtPtr inner = Mutator::mutate(stmt, original);
-    const auto& loop = source::to<ForLoop>(inner);
+    const auto& loop = to<ForLoop>(inner);
     const Declaration* init = loop.declaration();
-    if (init == nullptr || !loop.condition || holds_any(loop.body, source::StmtKind::barrier) ||
-        holds_any(loop.body, source::StmtKind::jump) ||
-        holds_any(loop.body, source::StmtKind::return_)) {
+    if (init == nullptr || !loop.condition || holds_any(loop.body, StmtKind::barrier) ||
+        holds_any(loop.body, StmtKind::jump) || holds_any(loop.body, StmtKind::return_)) {
       return inner;
     }
     ExprPtr length;
     std::vector<ExprPtr> guards;
     for (const ExprPtr& term : limits_of(loop.condition, init->variable.name)) {
       const StmtPtr alone = source::loop(loop.init, term, loop.step, loop.body);
-      const auto counted = source::counted_loop_of(*alone);
+      const auto counted = counted_loop_of(*alone);
       if (counted && counted->trip_count() && !length) {
         length = term;
       } else if (fails_from_then_on(term, init->variable.name, loop)) {
@@ -156,17 +138,17 @@ class LimitGuards final : public source::Mutator {
     if (!length || guards.empty()) return inner;
     auto result = std::make_shared<ForLoop>(loop);
     result->condition = length;
-    result->body = {source::branch(source::conjunction(guards), loop.body)};
+    result->body = {branch(conjunction(guards), loop.body)};
     return result;
   }
 
   // The terms of the condition, a minimum as two of them.
   std::vector<ExprPtr> limits_of(const ExprPtr& condition, const std::string& counter) const {
     std::vector<ExprPtr> limits;
-    for (const ExprPtr& term : source::conjuncts(condition)) {
-      const auto* order = source::as_binary(term, source::BinaryOperator::less);
+    for (const ExprPtr& term : conjuncts(condition)) {
+      const auto* order = as_binary(term, BinaryOperator::less);
       std::optional<std::pair<ExprPtr, ExprPtr>> sides;
-      if (order != nullptr && source::is_named(order->left, counter)) {
+      if (order != nullptr && is_named(order->left, counter)) {
         ExprPtr limit = order->right;
         const auto* name = as<VariableReference>(limit);
         if (name != nullptr && analysis_.definition(name->name))
@@ -188,7 +170,7 @@ class LimitGuards final : public source::Mutator {
                           const ForLoop& loop) const {
     // The counter of a loop that ends in two ways is none to the analysis.
     const auto slack = slack_of(term, [&](const ExprPtr& side) {
-      return source::to_polynomial(side, [&](const std::string& name) {
+      return to_polynomial(side, [&](const std::string& name) {
         return name == counter ? std::optional(Polynomial::symbol(name))
                                : analysis_.meaning()(name);
       });
@@ -196,19 +178,19 @@ class LimitGuards final : public source::Mutator {
     const auto factor = slack ? slack->coefficient(counter) : std::nullopt;
     const auto number = factor ? factor->constant() : std::nullopt;
     const auto* step = loop.advance();
-    return number && *number < 0 && step != nullptr &&
-           step->op == source::AssignmentOperator::add && is<source::IntegerLiteral>(step->value);
+    return number && *number < 0 && step != nullptr && step->op == AssignmentOperator::add &&
+           is<IntegerLiteral>(step->value);
   }
 
-  const source::Analysis analysis_;
+  const Analysis analysis_;
 };
 
 }  // namespace
 
-Block with_plain_strips(const source::Kernel& kernel, const Dim3& block) {
-  source::Kernel result = kernel;
+Block with_plain_strips(const Kernel& kernel, const Dim3& block) {
+  Kernel result = kernel;
   {
-    const source::Analysis analysis(kernel);
+    const Analysis analysis(kernel);
     result.body = HeaderNumbers(analysis, block).run(result.body);
   }
   result.body = StripCounter(result).run(result.body);

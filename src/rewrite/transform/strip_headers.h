@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernel/launch_plan.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
 
@@ -14,6 +14,6 @@ namespace regraph::rewrite {
 // - loops of constant length that end at another limit if that comes first, with a guard instead:
 //     for (k = 0; k < 16 && t * 16 + k < n; ++k) f(k)  ->  for (..; k < 16; ++k) if (..) f(k)
 //   where what is counted goes up, so that it is beyond the limit from then on.
-[[nodiscard]] source::Block with_plain_strips(const source::Kernel& kernel, const Dim3& block);
+[[nodiscard]] Block with_plain_strips(const Kernel& kernel, const Dim3& block);
 
 }  // namespace regraph::rewrite

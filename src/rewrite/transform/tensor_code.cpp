@@ -1,17 +1,18 @@
 #include "rewrite/transform/tensor_code.h"
 
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "rewrite/analysis/product_coordinates.h"
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/tensor_copies.h"
-#include "rewrite/transform/tensor_fragments.h"
+#include "rewrite/transform/tensor_tile.h"
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <memory>
 #include <set>
 #include <string>
@@ -20,12 +21,137 @@
 
 namespace regraph::rewrite {
 
-using source::Block;
-using source::ExprPtr;
-using source::Polynomial;
-using source::StmtPtr;
-
 namespace {
+
+// The fragments that a warp multiplies on tensor cores: where they lie in the strips in shared
+// memory, and loads of them into registers, rounded.
+
+class FragmentWriter {
+ public:
+  FragmentWriter(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                 const TensorNames& names, std::size_t rows)
+      : lines_(lines), product_(product), tile_(tile), names_(names), rows_(rows) {}
+
+  void declare_fragments() const {
+    lines_.line("unsigned int {}[{}][{}][4];", names_.held[role(0)], tile_.fragment_sets(),
+                tile_.warp[role(0)] / 16);
+    lines_.line("unsigned int {}[{}][{}][2];", names_.held[role(1)], tile_.fragment_sets(),
+                tile_.warp[role(1)] / 8);
+  }
+
+  // Where a thread's first fragment of a factor lies in the strip that is multiplied; the others
+  // are whole lines or groups of eight places further on. It moves along with the strips, so that
+  // an address takes an instruction at most.
+  void declare_places() const {
+    for (const std::size_t which : {0UL, 1UL}) {
+      const std::size_t i = role(which);
+      if (factor(i).along_k) {
+        lines_.line("int {} = ({} + {}) * {} + {};", names_.at[i], names_.in_warp[i], names_.group,
+                    tile_.depth,
+                    exchanged_along_k("2 * " + names_.place, names_.group, tile_.depth));
+      } else {
+        lines_.line("int {} = 2 * {} * {} + (({} + {}{}) ^ (8 * {}));", names_.at[i], names_.place,
+                    tile_.tile[i], names_.in_warp[i], which == 0 ? "2 * " : "", names_.group,
+                    names_.place);
+      }
+    }
+  }
+
+  // Loads the fragments of the eight steps along k that begin at `inner`.
+  void define_load() const {
+    lines_.open("const auto {} = [&](int {}, int {})", names_.load, names_.set, names_.inner);
+    load_rows();
+    load_columns();
+    lines_.close("};");
+  }
+
+ private:
+  // The factor that fills the instruction's rows (0) or its columns (1).
+  std::size_t role(std::size_t which) const { return which == 0 ? rows_ : 1 - rows_; }
+  const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
+
+  // A fragment in one of the two sets.
+  std::string held(std::size_t i, const std::string& at) const {
+    return fmt::format("{}[{}][{}]", names_.held[i], names_.set, at);
+  }
+
+  // Loads the fragments that fill the instruction's rows.
+  void load_rows() const {
+    const std::size_t i = role(0);
+    lines_.unroll();
+    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, tile_.warp[i] / 16);
+    lines_.unroll();
+    lines_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
+    if (factor(i).along_k) {
+      pair(i, fmt::format("({} ^ {}) + (16 * {} + 8 * {}) * {}", names_.at[i], names_.inner,
+                          names_.i, names_.h, tile_.depth));
+      lines_.line("{0}[{1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
+                  names_.pair);
+      lines_.line("{0}[{1} + 2] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
+                  names_.pair);
+    } else {
+      pair(i, fmt::format("({0} ^ ({1} % 2 * 16)) + {1} / 2 * 32 + ({2} + {3}) * {4}", names_.at[i],
+                          names_.i, names_.inner, names_.h, tile_.tile[i]));
+      lines_.line("{0}[2 * {1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
+                  names_.pair);
+      lines_.line("{0}[2 * {1} + 1] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
+                  names_.pair);
+    }
+    lines_.close();
+    lines_.close();
+  }
+
+  // Those that fill its columns.
+  void load_columns() const {
+    const std::size_t i = role(1);
+    lines_.unroll();
+    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.warp[i] / 8);
+    if (factor(i).along_k) {
+      pair(i, fmt::format("({} ^ {}) + 8 * {} * {}", names_.at[i], names_.inner, names_.j,
+                          tile_.depth));
+      lines_.line("{0}[0] = {1}({2}.x);", held(i, names_.j), names_.to_tf32, names_.pair);
+      lines_.line("{0}[1] = {1}({2}.y);", held(i, names_.j), names_.to_tf32, names_.pair);
+    } else {
+      lines_.unroll();
+      lines_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
+      lines_.line("{0}[{1}] = {2}({3}[({4} ^ ({5} % 4 * 8)) + {5} / 4 * 32 + ({6} + {1}) * {7}]);",
+                  held(i, names_.j), names_.h, names_.to_tf32, names_.stages[i], names_.at[i],
+                  names_.j, names_.inner, tile_.tile[i]);
+      lines_.close();
+    }
+    lines_.close();
+  }
+
+  void pair(std::size_t i, const std::string& at) const {
+    lines_.line("const float2 {} = *(const float2*)&{}[{}];", names_.pair, names_.stages[i], at);
+  }
+
+  CodeLines& lines_;
+  const MatrixProduct& product_;
+  const TensorTile& tile_;
+  const TensorNames& names_;
+  const std::size_t rows_;
+};
+
+// Writes the arrays of fragments, a thread's places in the strip of stage 0, and the lambda
+// `load(set, inner)`, which loads the fragments of the eight steps along k that begin at `inner` of
+// the strip at those places. `rows`: the factor, 0 or 1, that fills the instruction's rows.
+void define_tensor_load(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                        const TensorNames& names, std::size_t rows) {
+  const FragmentWriter writer(lines, product, tile, names, rows);
+  writer.declare_fragments();
+  writer.declare_places();
+  writer.define_load();
+}
+
+// `stage`, and what `load` loads, are the strip after it from here on.
+void advance_tensor_load(CodeLines& lines, const TensorTile& tile, const TensorNames& names) {
+  lines.line("const int {} = {} == {} ? -{} : 1;", names.by, names.stage, tile.stages - 1,
+             tile.stages - 1);
+  lines.line("{} += {};", names.stage, names.by);
+  for (std::size_t i = 0; i < 2; ++i)
+    lines.line("{} += {} * {};", names.at[i], names.by, tile.strip_elements(i));
+}
 
 constexpr int kStepDepth = TensorTile::kStepDepth;
 // Of strips, in bytes: groups of eight places are exchanged by the last bits of addresses.
@@ -65,7 +191,7 @@ class TensorCode {
   const char* index_type() const { return product_.is_wide ? "long long" : "int"; }
 
   static std::string text_of(const Polynomial& polynomial, bool wide) {
-    return source::print(source::to_expression(polynomial, wide));
+    return print(to_expression(polynomial, wide));
   }
 
   void declare_stages() {
@@ -264,11 +390,10 @@ class TensorCode {
     }
     std::vector<ExprPtr> limits;
     for (const ProductFactor& one : product_.factors) {
-      if (one.axis.limit)
-        limits.push_back(source::less(source::variable(one.axis.coordinate), one.axis.limit));
+      if (one.axis.limit) limits.push_back(less(variable(one.axis.coordinate), one.axis.limit));
     }
     Block body = element_body();
-    if (!limits.empty()) body = {source::branch(source::conjunction(limits), std::move(body))};
+    if (!limits.empty()) body = {branch(conjunction(limits), std::move(body))};
     text_.add(body);
     text_.close();
     text_.close();
@@ -276,18 +401,17 @@ class TensorCode {
   }
 
   Block element_body() const {
-    const ExprPtr part = source::element(
-        source::variable(names_.sums, ScalarType::f32),
-        {source::variable(names_.i), source::variable(names_.j), source::variable(names_.e)});
-    Block body = source::rewrite_statements(
-        form_.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    const ExprPtr part = element(variable(names_.sums, ScalarType::f32),
+                                 {variable(names_.i), variable(names_.j), variable(names_.e)});
+    Block body =
+        rewrite_statements(form_.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           if (stmt.get() != product_.loop) return std::nullopt;
-          const StmtPtr sum = source::assign(source::variable(product_.sum, ScalarType::f32),
-                                             source::AssignmentOperator::add, part);
+          const StmtPtr sum =
+              assign(variable(product_.sum, ScalarType::f32), AssignmentOperator::add, part);
           if (product_.guards.empty()) return Block{sum};
-          return Block{source::branch(source::conjunction(product_.guards), {sum})};
+          return Block{branch(conjunction(product_.guards), {sum})};
         });
-    return source::rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    return rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       return in_coordinates(expr, form_, launch_, product_);
     });
   }

@@ -10,13 +10,14 @@
 // or so that the lanes of an access meet different banks.
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/tensor_tile.h"
 
 namespace regraph::rewrite {
 
 // The kernel's body. The grid has a block for every tile, along the axes of the factors; blocks are
 // a row of threads.
-[[nodiscard]] source::Block tensor_code(const KernelForm& form, const Launch& launch,
-                                        const MatrixProduct& product, const TensorTile& tile);
+[[nodiscard]] Block tensor_code(const KernelForm& form, const Launch& launch,
+                                const MatrixProduct& product, const TensorTile& tile);
 
 }  // namespace regraph::rewrite

@@ -9,8 +9,6 @@
 
 namespace regraph::rewrite {
 
-using source::Polynomial;
-
 namespace {
 
 constexpr int kVector = 4;  // elements
@@ -83,11 +81,11 @@ class CopyWriter {
                     guard.right.substitute(coordinate, there)}
               .hardest(names_.offset, tile_.tile[i]);
       if (!hardest) return std::nullopt;
-      result += " && " + source::print(hardest->expression(one.is_wide));
+      result += " && " + print(hardest->expression(one.is_wide));
     }
     if (one.axis.limit) {
       result += fmt::format(" && {} + {} < {}", names_.first[i], tile_.tile[i] - 1,
-                            source::print(one.axis.limit));
+                            print(one.axis.limit));
     }
     return result;
   }
@@ -108,11 +106,10 @@ class CopyWriter {
         moved.left = guard.left.substitute(coordinate, there);
         moved.right = guard.right.substitute(coordinate, there);
       }
-      add(source::print(moved.expression(one.is_wide)));
+      add(print(moved.expression(one.is_wide)));
     }
     if (one.axis.limit) {
-      add(fmt::format("{}{} < {}", coordinate, moves ? " + " + beyond : "",
-                      source::print(one.axis.limit)));
+      add(fmt::format("{}{} < {}", coordinate, moves ? " + " + beyond : "", print(one.axis.limit)));
     }
     add(fmt::format("{}{} < {}", names_.counter,
                     one.along_k && !beyond.empty() ? " + " + beyond : "", names_.limit));
@@ -134,11 +131,11 @@ class CopyWriter {
                       .hardest(names_.e, kVector);
       }
       if (!hardest) return "";
-      result += " && " + source::print(hardest->expression(one.is_wide));
+      result += " && " + print(hardest->expression(one.is_wide));
     }
     if (one.axis.limit) {
       result += fmt::format(" && {}{} < {}", coordinate, one.along_k ? "" : " + 3",
-                            source::print(one.axis.limit));
+                            print(one.axis.limit));
     }
     return result +
            fmt::format(" && {}{} < {}", names_.counter, one.along_k ? " + 3" : "", names_.limit);
@@ -151,12 +148,11 @@ class CopyWriter {
       const std::string& moved = one.along_k ? names_.counter : one.axis.coordinate;
       index = index.substitute(moved, Polynomial::symbol(moved) + Polynomial::symbol(beyond));
     }
-    return fmt::format("{}[{}]", one.array,
-                       source::print(source::to_expression(index, one.is_wide)));
+    return fmt::format("{}[{}]", one.array, print(to_expression(index, one.is_wide)));
   }
 
   static std::string text_of(const Polynomial& polynomial, bool wide) {
-    return source::print(source::to_expression(polynomial, wide));
+    return print(to_expression(polynomial, wide));
   }
 
   // A thread copies vectors of lines this far apart.

@@ -5,6 +5,7 @@
 // its rows are not aligned. What is outside becomes zero.
 #pragma once
 
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/tensor_tile.h"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rewrite/analysis/matrix_product.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
 
 #include <array>

@@ -3,9 +3,11 @@
 #include "rewrite/analysis/block_row.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/reduction_tree.h"
-#include "rewrite/analysis/thread_values.h"
+#include "rewrite/forms/exact_values.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
 #include "rewrite/transform/row_launch.h"
+#include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -19,23 +21,137 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Stmt;
-using source::StmtKind;
-using source::StmtPtr;
-using source::to;
-using source::VariableReference;
-
 namespace {
+
+// What differs between the threads of a block, and what is the same for all of them. Used by
+// thread_serialisation.
+
+// For kernels without opaque code, calls that write memory, and races between barriers: then what
+// all threads read at one place between two barriers is the same.
+class ThreadValues {
+ public:
+  // Both must outlive it.
+  ThreadValues(const Kernel& kernel, const Analysis& analysis);
+
+  // Whether a variable may have different values in the threads of a block.
+  [[nodiscard]] bool differs(const std::string& name) const { return differing_.contains(name); }
+  [[nodiscard]] bool differs(const ExprPtr& expr) const;
+  // Whether threads may go different ways through the statement: its condition, or a loop's bounds.
+  [[nodiscard]] bool header_differs(const Stmt& stmt) const;
+
+  // Whether all names in the expression keep their value from their declaration on.
+  [[nodiscard]] bool is_steady(const ExprPtr& expr) const;
+  // Whether all that it reads from memory is elements of buffers that the kernel does not write.
+  [[nodiscard]] bool reads_only_inputs(const ExprPtr& expr) const;
+  // The value that a variable with a single definition is declared with.
+  [[nodiscard]] ExprPtr definition(const std::string& name) const;
+
+ private:
+  // Returns whether more was found to differ.
+  bool find(const Block& block, bool is_apart);
+  bool note(const std::string& name);
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  std::set<std::string> differing_;
+};
+
+ThreadValues::ThreadValues(const Kernel& kernel, const Analysis& analysis)
+    : kernel_(kernel), analysis_(analysis) {
+  while (find(kernel.body, false)) {
+  }
+}
+
+bool ThreadValues::note(const std::string& name) {
+  return differing_.insert(name).second;
+}
+
+bool ThreadValues::find(const Block& block, bool is_apart) {
+  bool found = false;
+  for (const StmtPtr& stmt : block) {
+    const auto* declaration = as<Declaration>(stmt);
+    if (declaration != nullptr && declaration->variable.storage == Storage::automatic &&
+        declaration->value && (is_apart || differs(declaration->value))) {
+      found = note(declaration->variable.name) || found;
+    }
+    if (const auto* assignment = as<Assignment>(stmt)) {
+      const auto* place = place_variable(*assignment->target);
+      const bool is_local = place != nullptr && analysis_.local(place->name) != nullptr &&
+                            !analysis_.is_shared(place->name);
+      if (is_local && (is_apart || differs(assignment->value) || differs(assignment->target)))
+        found = note(place->name) || found;
+    }
+    const bool is_inner_apart = is_apart || header_differs(*stmt);
+    for_each_header(
+        *stmt, [&](const StmtPtr& header) { found = find({header}, is_inner_apart) || found; });
+    found = find(body_of(*stmt), is_inner_apart) || found;
+    found = find(otherwise_of(*stmt), is_inner_apart) || found;
+  }
+  return found;
+}
+
+bool ThreadValues::differs(const ExprPtr& expr) const {
+  bool result = false;
+  walk(expr, [&](const Expr& node) {
+    const auto* variable = as<VariableReference>(node);
+    const auto* builtin = as<Builtin>(node);
+    result = result || (builtin != nullptr && builtin->name.starts_with("threadIdx.")) ||
+             (variable != nullptr && differs(variable->name));
+  });
+  return result;
+}
+
+bool ThreadValues::header_differs(const Stmt& stmt) const {
+  const auto* branch = as<Branch>(stmt);
+  if (branch != nullptr) return differs(branch->condition);
+  const auto* loop = as<ForLoop>(stmt);
+  if (loop == nullptr) {
+    const auto* repeat = as<WhileLoop>(stmt);
+    return repeat != nullptr && differs(repeat->condition);
+  }
+  bool result = loop->condition && differs(loop->condition);
+  for_each_header(stmt, [&](const StmtPtr& header) {
+    result = result || (value_of(*header) && differs(value_of(*header))) ||
+             (target_of(*header) && differs(target_of(*header)));
+  });
+  return result;
+}
+
+bool ThreadValues::is_steady(const ExprPtr& expr) const {
+  bool result = true;
+  walk(expr, [&](const Expr& node) {
+    result = result && !is<OpaqueExpression>(node);
+    const auto* variable = as<VariableReference>(node);
+    if (variable == nullptr) return;
+    const KernelParameter* parameter = kernel_.parameter(variable->name);
+    const bool is_buffer = parameter != nullptr && parameter->is_pointer;
+    result = result && (is_buffer || rewrite::is_steady(variable->name, kernel_, analysis_));
+  });
+  return result;
+}
+
+bool ThreadValues::reads_only_inputs(const ExprPtr& expr) const {
+  bool result = true;
+  walk(expr, [&](const Expr& node) {
+    const auto* call = as<Call>(node);
+    result = result && (call == nullptr || is_pure(*call)) && !is<Member>(node);
+    const auto* access = as<Subscript>(node);
+    if (access == nullptr) return;
+    const auto* base = as<VariableReference>(access->base);
+    result = result && base != nullptr && kernel_.parameter(base->name) != nullptr &&
+             analysis_.is_global_pointer(base->name) && !analysis_.is_written(base->name);
+  });
+  return result;
+}
+
+ExprPtr ThreadValues::definition(const std::string& name) const {
+  ExprPtr result;
+  walk(kernel_.body, [&](const Stmt& stmt) {
+    const auto* declaration = as<Declaration>(stmt);
+    if (declaration != nullptr && declaration->variable.name == name) result = declaration->value;
+  });
+  return result;
+}
 
 // What a thread keeps of a row: more would not stay in registers.
 constexpr std::int64_t kMostKept = 256;
@@ -105,8 +221,8 @@ class BlockSerialiser {
 
   Status declaration(const StmtPtr& stmt, Block& out) {
     const auto& declared = to<Declaration>(stmt);
-    const source::Variable& variable = declared.variable;
-    if (variable.storage != source::Storage::automatic) {
+    const Variable& variable = declared.variable;
+    if (variable.storage != Storage::automatic) {
       return !variable.extents.empty()
                  ? Status()
                  : Status(refuse(line_of(*stmt) + "threads share '" + variable.name + "'"));
@@ -118,7 +234,7 @@ class BlockSerialiser {
       }
       auto value = rewritten(declared.value, *stmt);
       if (!value) return value.error();
-      out.push_back(source::declare(variable, *value));
+      out.push_back(declare(variable, *value));
       return {};
     }
     if (!variable.extents.empty() || variable.is_pointer || !variable.scalar) {
@@ -127,10 +243,9 @@ class BlockSerialiser {
     }
     kept_ += block_.x;
     arrays_.insert(variable.name);
-    out.push_back(
-        source::declare(source::local_variable(variable.name, variable.type, variable.scalar,
-                                               {static_cast<std::int64_t>(block_.x)}),
-                        nullptr));
+    out.push_back(declare(local_variable(variable.name, variable.type, variable.scalar,
+                                         {static_cast<std::int64_t>(block_.x)}),
+                          nullptr));
     if (!declared.value) return {};
     return for_all(source::assign(source::variable(variable.name, variable.scalar), declared.value),
                    *stmt, out);
@@ -160,37 +275,36 @@ class BlockSerialiser {
     if (Status status = visit(body_of(*stmt), body); !status) return status;
     Block otherwise;
     if (Status status = visit(otherwise_of(*stmt), otherwise); !status) return status;
-    auto header = rewritten(source::with_blocks(stmt, {}, {}), *stmt);
+    auto header = rewritten(with_blocks(stmt, {}, {}), *stmt);
     if (!header) return header.error();
-    out.push_back(source::with_blocks(*header, std::move(body), std::move(otherwise)));
+    out.push_back(with_blocks(*header, std::move(body), std::move(otherwise)));
     return {};
   }
 
   // The statement for one element after the other; for the first one alone where it asks for that.
   Status for_all(const StmtPtr& stmt, const Stmt& origin, Block& out) {
     bool is_alone = true;
-    source::walk(Block{stmt}, [&](const Stmt& inner) {
+    walk(Block{stmt}, [&](const Stmt& inner) {
       is_alone = is_alone && (is<ForLoop>(inner) || is<Branch>(inner) || is<Declaration>(inner) ||
-                              is<Assignment>(inner) || is<source::Scope>(inner));
+                              is<Assignment>(inner) || is<Scope>(inner));
     });
     if (!is_alone)
       return refuse(line_of(origin) + "threads wait, jump or call where they go different ways");
-    const std::set<std::string> own = source::declared_names(Block{stmt});
+    const std::set<std::string> own = declared_names(Block{stmt});
     const std::set<std::string> arrays = arrays_;
     for (const std::string& name : own)
       arrays_.erase(name);
     const auto* choice = as<Branch>(stmt);
     const bool is_first =
         choice != nullptr && choice->otherwise.empty() && row_.is_first_thread(choice->condition);
-    place_ = is_first ? source::integer(0) : source::variable(element_);
+    place_ = is_first ? integer(0) : source::variable(element_);
     auto body = is_first ? rewritten(source::scope(choice->body), origin) : rewritten(stmt, origin);
     place_ = nullptr;
     arrays_ = arrays;
     if (!body) return body.error();
-    out.push_back(is_first ? std::move(*body)
-                           : source::counted_loop(element_, source::integer(0),
-                                                  source::integer(block_.x), 1, {*body},
-                                                  source::kUnrollFully));
+    out.push_back(
+        is_first ? std::move(*body)
+                 : counted_loop(element_, integer(0), integer(block_.x), 1, {*body}, kUnrollFully));
     return {};
   }
 
@@ -199,10 +313,10 @@ class BlockSerialiser {
     const auto& store = to<Assignment>(block[position]);
     const std::string array = base_name(*store.target);
     if (store.op != AssignmentOperator::assign || position + 2 >= block.size() ||
-        !is<source::Barrier>(block[position + 1])) {
+        !is<Barrier>(block[position + 1])) {
       return refuse(line_of(store) + "no tree follows what is put into '" + array + "'");
     }
-    source::Kernel around = kernel_;
+    Kernel around = kernel_;
     around.body = block;
     auto tree = match_reduction_tree(around, analysis_, position + 2, block_);
     if (!tree) return tree.error();
@@ -219,18 +333,17 @@ class BlockSerialiser {
       sum.op = tree->op;
     }
     const ExprPtr neutral = sum.neutral();
-    place_ = source::integer(0);
+    place_ = integer(0);
     auto first = rewritten(store.value, store);
     place_ = source::variable(element_);
     auto value = first ? rewritten(store.value, store) : first;
     place_ = nullptr;
     if (!value) return value.error();
     const ExprPtr total = source::variable(sum.variable, sum.scalar);
-    out.push_back(source::declare(source::local_variable(sum.variable, sum.type, sum.scalar),
-                                  neutral ? neutral : *first));
-    out.push_back(source::counted_loop(element_, source::integer(neutral ? 0 : 1),
-                                       source::integer(block_.x), 1, {sum.combine(total, *value)},
-                                       source::kUnrollFully));
+    out.push_back(
+        declare(local_variable(sum.variable, sum.type, sum.scalar), neutral ? neutral : *first));
+    out.push_back(counted_loop(element_, integer(neutral ? 0 : 1), integer(block_.x), 1,
+                               {sum.combine(total, *value)}, kUnrollFully));
     totals_[array] = sum.variable;
     trees_.push_back(std::move(sum));
     return {};
@@ -240,7 +353,7 @@ class BlockSerialiser {
   // does not change, and is read from memory, that nobody writes, in no loop that it stands outside
   // of.
   bool is_written_out(const Declaration& declared, const Block& block, std::size_t position) const {
-    const source::Variable& variable = declared.variable;
+    const Variable& variable = declared.variable;
     if (!declared.value || !values_.differs(variable.name) || !variable.extents.empty() ||
         variable.is_pointer || !variable.scalar || !analysis_.is_single_definition(variable.name) ||
         !values_.is_steady(declared.value)) {
@@ -250,10 +363,10 @@ class BlockSerialiser {
     if (!has_distinct_buffers_ || !values_.reads_only_inputs(declared.value)) return false;
     const Block rest(block.begin() + static_cast<std::ptrdiff_t>(position) + 1, block.end());
     bool is_repeated = false;
-    source::walk(rest, [&](const Stmt& stmt) {
+    walk(rest, [&](const Stmt& stmt) {
       if (!is<ForLoop>(stmt)) return;
-      source::walk_expressions(body_of(stmt), [&](const Expr& expr) {
-        is_repeated = is_repeated || source::is_named(expr, variable.name);
+      walk_expressions(body_of(stmt), [&](const Expr& expr) {
+        is_repeated = is_repeated || is_named(expr, variable.name);
       });
     });
     return !is_repeated;
@@ -261,13 +374,12 @@ class BlockSerialiser {
 
   Result<StmtPtr> rewritten(const StmtPtr& stmt, const Stmt& origin) const {
     std::optional<Error> obstacle;
-    Block result =
-        source::rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          auto value = rewritten(expr, origin);
-          if (value) return *value;
-          obstacle = value.error();
-          return expr;
-        });
+    Block result = rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      auto value = rewritten(expr, origin);
+      if (value) return *value;
+      obstacle = value.error();
+      return expr;
+    });
     if (obstacle) return *obstacle;
     return result.front();
   }
@@ -281,12 +393,12 @@ class BlockSerialiser {
   }
 
   ExprPtr rewritten(const ExprPtr& expr, std::string& obstacle) const {
-    return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-      if (source::is_builtin(*node, kPlaceInRow)) {
+    return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      if (is_builtin(*node, kPlaceInRow)) {
         if (!place_) obstacle = "the place of a thread decides what all threads do";
-        return place_ ? source::cast("unsigned int", place_) : node;
+        return place_ ? cast("unsigned int", place_) : node;
       }
-      if (const auto* access = as<source::Subscript>(node)) {
+      if (const auto* access = as<Subscript>(node)) {
         if (const ExprPtr total = total_of(*access)) return total;
       }
       const auto* variable = as<VariableReference>(node);
@@ -296,25 +408,25 @@ class BlockSerialiser {
       if (written_out_.contains(variable->name)) return value_of_name(*variable, obstacle);
       if (!arrays_.contains(variable->name)) return std::nullopt;
       if (!place_) obstacle = "'" + variable->name + "' decides what all threads do";
-      return place_ ? source::with_type(source::element(node, {place_}), node->type) : node;
+      return place_ ? with_type(element(node, {place_}), node->type) : node;
     });
   }
 
   // What a name stands for, converted as its declaration does.
   ExprPtr value_of_name(const VariableReference& name, std::string& obstacle) const {
-    const source::Variable& variable = *analysis_.local(name.name);
+    const Variable& variable = *analysis_.local(name.name);
     ExprPtr value = rewritten(values_.definition(name.name), obstacle);
-    const auto* converted = as<source::Cast>(value);
+    const auto* converted = as<Cast>(value);
     // An element's place is a number of either type.
     if (converted != nullptr && place_ && converted->operand == place_ &&
         variable.scalar == ScalarType::i32) {
       return place_;
     }
     if (value->type == variable.scalar) return value;
-    return source::with_type(source::cast(variable.type, value), variable.scalar);
+    return with_type(cast(variable.type, value), variable.scalar);
   }
 
-  ExprPtr total_of(const source::Subscript& access) const {
+  ExprPtr total_of(const Subscript& access) const {
     const auto* base = as<VariableReference>(access.base);
     const auto total = base != nullptr ? totals_.find(base->name) : totals_.end();
     if (total == totals_.end()) return nullptr;
@@ -323,8 +435,8 @@ class BlockSerialiser {
     return source::variable(total->second, access.type);
   }
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
   const Dim3 block_;
   const BlockRow row_;
   const bool has_distinct_buffers_;

@@ -10,23 +10,6 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::AssignmentOperator;
-using source::BinaryOperator;
-using source::Block;
-using source::Branch;
-using source::Declaration;
-using source::Expr;
-using source::ExprPtr;
-using source::ForLoop;
-using source::is;
-using source::Polynomial;
-using source::Stmt;
-using source::StmtKind;
-using source::StmtPtr;
-using source::Subscript;
-using source::VariableReference;
-
 const StagedArray* TileBody::staged(const std::string& name) const {
   for (const StagedArray& array : plan_.arrays) {
     if (array.name == name) return &array;
@@ -36,17 +19,17 @@ const StagedArray* TileBody::staged(const std::string& name) const {
 
 // The loop's body reading tiles in place of arrays.
 Block TileBody::body_on_tiles() const {
-  return source::rewrite_expressions(
+  return rewrite_expressions(
       body_of(*plan_.loop), [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
         if (!is<Subscript>(expr)) return std::nullopt;
-        const auto* base = source::base_variable(*expr);
+        const auto* base = base_variable(*expr);
         const StagedArray* array = base != nullptr ? staged(base->name) : nullptr;
         if (array == nullptr) return std::nullopt;
         std::vector<ExprPtr> coordinates;
         for (const FootprintDimension& dimension : array->footprint.dimensions) {
           const Polynomial coordinate = dimension.coordinate().substitute(
               plan_.counted.name, Polynomial::symbol(plan_.inner));
-          coordinates.push_back(source::to_expression(coordinate));
+          coordinates.push_back(to_expression(coordinate));
         }
         return array->element(std::move(coordinates));
       });
@@ -54,16 +37,16 @@ Block TileBody::body_on_tiles() const {
 
 // Whether adding the term with zero-filled tiles adds nothing.
 bool TileBody::vanishes(const ExprPtr& term) const {
-  if (source::as_binary(term, BinaryOperator::multiply) == nullptr) return false;
+  if (as_binary(term, BinaryOperator::multiply) == nullptr) return false;
   bool zero = false;
   bool reads_unstaged = false;
   std::function<void(const ExprPtr&)> factors = [&](const ExprPtr& expr) {
-    if (const auto* product = source::as_binary(expr, BinaryOperator::multiply)) {
+    if (const auto* product = as_binary(expr, BinaryOperator::multiply)) {
       factors(product->left);
       factors(product->right);
       return;
     }
-    const auto* base = source::base_variable(*expr);
+    const auto* base = base_variable(*expr);
     for (const StagedArray& array : plan_.arrays) {
       if (base == nullptr || base->name != array.tile) continue;
       // A staged factor without the contraction index is not zero-filled and could be infinite.
@@ -77,19 +60,18 @@ bool TileBody::vanishes(const ExprPtr& term) const {
 }
 
 // target += term, target = target + term, target = fmaf(a, b, target)
-bool TileBody::adds_vanishing_term(const source::Assignment& stmt) const {
-  const auto* base = source::base_variable(*stmt.target);
+bool TileBody::adds_vanishing_term(const Assignment& stmt) const {
+  const auto* base = base_variable(*stmt.target);
   if (base == nullptr || !is_register(base->name, analysis_)) return false;
   if (stmt.op == AssignmentOperator::add || stmt.op == AssignmentOperator::subtract)
     return vanishes(stmt.value);
   if (stmt.op != AssignmentOperator::assign) return false;
   ExprPtr a;
   ExprPtr b;
-  const auto own = source::same(stmt.target);
-  if (source::matches(stmt.value, source::sum(own, source::any(a)))) return vanishes(a);
+  const auto own = same(stmt.target);
+  if (matches(stmt.value, sum(own, any(a)))) return vanishes(a);
   const auto is_fused = [&](const char* function) {
-    return source::matches(stmt.value,
-                           source::called(function, source::any(a), source::any(b), own));
+    return matches(stmt.value, called(function, any(a), any(b), own));
   };
   return (is_fused("fmaf") || is_fused("fma")) && vanishes(source::multiply(a, b));
 }
@@ -107,7 +89,7 @@ bool TileBody::adds_only_vanishing_terms(const Block& body) const {
           return false;
         break;
       case StmtKind::assignment:
-        if (!adds_vanishing_term(source::to<source::Assignment>(stmt))) return false;
+        if (!adds_vanishing_term(to<Assignment>(stmt))) return false;
         break;
       default:
         return false;
@@ -119,9 +101,9 @@ bool TileBody::adds_only_vanishing_terms(const Block& body) const {
 // Reads a tile or other memory.
 bool TileBody::reads_any(const ExprPtr& expr) const {
   bool found = analysis_.reads_memory(expr);
-  source::walk(expr, [&](const Expr& node) {
+  walk(expr, [&](const Expr& node) {
     for (const StagedArray& array : plan_.arrays) {
-      found = found || source::is_named(node, array.tile);
+      found = found || is_named(node, array.tile);
     }
   });
   return found;
@@ -129,7 +111,7 @@ bool TileBody::reads_any(const ExprPtr& expr) const {
 
 bool TileBody::reads_global(const Block& body) const {
   bool found = false;
-  source::walk_expressions(body, [&](const Expr& node) {
+  walk_expressions(body, [&](const Expr& node) {
     const auto* variable = as<VariableReference>(node);
     found = found || (variable != nullptr && analysis_.is_global_pointer(variable->name));
   });
@@ -138,17 +120,17 @@ bool TileBody::reads_global(const Block& body) const {
 
 bool TileBody::can_drop_guard(const Branch& branch) const {
   if (!branch.otherwise.empty() || reads_global(branch.body)) return false;
-  const std::vector<ExprPtr> guards = source::conjuncts(branch.condition);
+  const std::vector<ExprPtr> guards = conjuncts(branch.condition);
   // Nobody else sees these, whatever other scopes call by the same names.
-  const std::set<std::string> own = source::declared_names(branch.body);
+  const std::set<std::string> own = declared_names(branch.body);
   bool droppable = true;
-  source::walk(branch.body, [&](const Stmt& stmt) {
+  walk(branch.body, [&](const Stmt& stmt) {
     const ExprPtr& target = target_of(stmt);
     if (!target) {
       droppable = droppable && (is<ForLoop>(stmt) || is<Declaration>(stmt) || is<Branch>(stmt));
       return;
     }
-    const auto* base = source::base_variable(*target);
+    const auto* base = base_variable(*target);
     for (const ExprPtr& read : {target, value_of(stmt)})
       droppable = droppable && reads_set_registers(kernel_, analysis_, read, own);
     if (base != nullptr && own.contains(base->name)) return;
@@ -158,7 +140,7 @@ bool TileBody::can_drop_guard(const Branch& branch) const {
 }
 
 Block TileBody::without_guards(const Block& body) const {
-  return source::rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+  return rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
     const auto* branch = as<Branch>(stmt);
     const bool drops = branch != nullptr && can_drop_guard(*branch);
     return drops ? std::optional(branch->body) : std::nullopt;
@@ -171,13 +153,13 @@ Block TileBody::without_dead_declarations(const Block& body) {
   for (bool changed = true; changed;) {
     changed = false;
     std::set<std::string> used;
-    source::walk(result, [&](const Stmt& stmt) {
+    walk(result, [&](const Stmt& stmt) {
       for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)}) {
-        for (const std::string& name : source::variables_of(expr))
+        for (const std::string& name : variables_of(expr))
           used.insert(name);
       }
     });
-    result = source::rewrite_statements(result, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    result = rewrite_statements(result, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration == nullptr || used.contains(declaration->variable.name)) return std::nullopt;
       changed = true;

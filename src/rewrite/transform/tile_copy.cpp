@@ -9,11 +9,6 @@
 
 namespace regraph::rewrite {
 
-using source::Block;
-using source::ExprPtr;
-using source::Polynomial;
-using source::StmtPtr;
-
 namespace {
 
 // Copies with at most this many items a thread are unrolled, so that their loads are in flight
@@ -28,13 +23,12 @@ std::vector<ExprPtr> declare_coordinates(const StagedArray& array, const std::st
       array.footprint.elements() / width;  // items that share the coordinates so far
   for (std::size_t d = 0; d < array.coordinates.size(); ++d) {
     const bool is_last = d + 1 == array.coordinates.size();
-    ExprPtr place = source::variable(item);
-    if (d > 0) place = source::remainder(place, source::integer(below));
+    ExprPtr place = variable(item);
+    if (d > 0) place = remainder(place, integer(below));
     below /= is_last ? below : array.footprint.dimensions[d].extent;
-    place = is_last ? source::multiply(place, source::integer(width))
-                    : source::divide(place, source::integer(below));
-    out.push_back(source::declare_integer(array.coordinates[d], place));
-    coordinates.push_back(source::variable(array.coordinates[d]));
+    place = is_last ? multiply(place, integer(width)) : divide(place, integer(below));
+    out.push_back(declare_integer(array.coordinates[d], place));
+    coordinates.push_back(variable(array.coordinates[d]));
   }
   return coordinates;
 }
@@ -44,30 +38,26 @@ std::vector<ExprPtr> declare_coordinates(const StagedArray& array, const std::st
 StmtPtr TileCopy::copy(const StagedArray& array) const {
   const int width = array.vectors ? array.vectors->width : 1;
   const std::int64_t items = array.footprint.elements() / width;
-  const std::string item = source::fresh_name(kernel_, array.name + "_item");
-  const std::string step = source::fresh_name(kernel_, array.name + "_step");
+  const std::string item = fresh_name(kernel_, array.name + "_item");
+  const std::string step = fresh_name(kernel_, array.name + "_step");
   const std::int64_t rounds = (items + threads_ - 1) / threads_;
   Block code = array.vectors ? vector_code(array, item) : element_code(array, item);
   if (rounds > kMostUnrolledCopies) {
-    return source::counted_loop(item, source::variable(thread_), source::integer(items), threads_,
-                                std::move(code));
+    return counted_loop(item, variable(thread_), integer(items), threads_, std::move(code));
   }
-  Block body = {source::declare_integer(
-      item, source::add(source::variable(thread_),
-                        source::multiply(source::variable(step), source::integer(threads_))))};
+  Block body = {
+      declare_integer(item, add(variable(thread_), multiply(variable(step), integer(threads_))))};
   if (items % threads_ != 0) {
-    code = {source::branch(source::less(source::variable(item), source::integer(items)),
-                           std::move(code))};
+    code = {branch(less(variable(item), integer(items)), std::move(code))};
   }
   body.insert(body.end(), code.begin(), code.end());
-  return source::counted_loop(step, source::integer(0), source::integer(rounds), 1, std::move(body),
-                              source::kUnrollFully);
+  return counted_loop(step, integer(0), integer(rounds), 1, std::move(body), kUnrollFully);
 }
 
 Block TileCopy::element_code(const StagedArray& array, const std::string& item) const {
   Block code;
   const std::vector<ExprPtr> coordinates = declare_coordinates(array, item, 1, code);
-  code.push_back(source::assign(array.element(coordinates), value_of(array, coordinates)));
+  code.push_back(assign(array.element(coordinates), value_of(array, coordinates)));
   return code;
 }
 
@@ -77,37 +67,33 @@ Block TileCopy::vector_code(const StagedArray& array, const std::string& item) c
   const int width = array.vectors->width;
   Block code;
   const std::vector<ExprPtr> coordinates = declare_coordinates(array, item, width, code);
-  const std::string values = source::fresh_name(kernel_, array.name + "_values");
-  const std::string vector = source::fresh_name(kernel_, array.name + "_vector");
-  const std::string place = source::fresh_name(kernel_, array.name + "_place");
+  const std::string values = fresh_name(kernel_, array.name + "_values");
+  const std::string vector = fresh_name(kernel_, array.name + "_vector");
+  const std::string place = fresh_name(kernel_, array.name + "_place");
   const auto value_at = [&](const ExprPtr& number) {
-    return source::element(source::variable(values, array.scalar), {number});
+    return element(variable(values, array.scalar), {number});
   };
-  code.push_back(
-      source::declare(source::local_variable(values, array.type, array.scalar, {width}), nullptr));
+  code.push_back(declare(local_variable(values, array.type, array.scalar, {width}), nullptr));
 
-  source::Variable wide = source::local_variable(vector, array.vectors->type, std::nullopt);
+  Variable wide = local_variable(vector, array.vectors->type, std::nullopt);
   wide.is_const = true;
   const ExprPtr address = source::address(place_of(array, coordinates));
-  Block whole = {source::declare(
-      wide, source::element(source::cast("const " + array.vectors->type + "*", address),
-                            {source::integer(0)}))};
+  Block whole = {
+      declare(wide, element(cast("const " + array.vectors->type + "*", address), {integer(0)}))};
   for (int number = 0; number < width; ++number) {
-    whole.push_back(source::assign(value_at(source::integer(number)),
-                                   source::member(source::variable(vector, std::nullopt),
-                                                  component_name(number), array.scalar)));
+    whole.push_back(
+        assign(value_at(integer(number)),
+               member(variable(vector, std::nullopt), component_name(number), array.scalar)));
   }
   std::vector<ExprPtr> neighbour = coordinates;
-  neighbour.back() = source::add(neighbour.back(), source::variable(place));
+  neighbour.back() = add(neighbour.back(), variable(place));
   const auto over_places = [&](StmtPtr stmt) {
-    return source::counted_loop(place, source::integer(0), source::integer(width), 1,
-                                {std::move(stmt)}, source::kUnrollFully);
+    return counted_loop(place, integer(0), integer(width), 1, {std::move(stmt)}, kUnrollFully);
   };
-  code.push_back(source::branch(is_whole(array), std::move(whole),
-                                {over_places(source::assign(value_at(source::variable(place)),
-                                                            value_of(array, neighbour)))}));
   code.push_back(
-      over_places(source::assign(array.element(neighbour), value_at(source::variable(place)))));
+      branch(is_whole(array), std::move(whole),
+             {over_places(assign(value_at(variable(place)), value_of(array, neighbour)))}));
+  code.push_back(over_places(assign(array.element(neighbour), value_at(variable(place)))));
   return code;
 }
 
@@ -116,10 +102,9 @@ Block TileCopy::vector_code(const StagedArray& array, const std::string& item) c
 ExprPtr TileCopy::is_whole(const StagedArray& array) const {
   std::vector<ExprPtr> conditions;
   for (const std::string& parameter : array.vectors->divisible) {
-    conditions.push_back(source::equals(
-        source::remainder(source::variable(parameter, kernel_.parameter(parameter)->scalar),
-                          source::integer(array.vectors->width)),
-        source::integer(0)));
+    conditions.push_back(equals(remainder(variable(parameter, kernel_.parameter(parameter)->scalar),
+                                          integer(array.vectors->width)),
+                                integer(0)));
   }
   for (TileGuard guard : array.guards) {
     for (std::size_t d = 0; d < array.coordinates.size(); ++d)
@@ -128,11 +113,9 @@ ExprPtr TileCopy::is_whole(const StagedArray& array) const {
   }
   if (array.follows_contraction) {
     conditions.push_back(
-        source::less(source::add(source::variable(plan_.outer), source::integer(plan_.depth - 1)),
-                     plan_.counted.limit));
+        less(add(variable(plan_.outer), integer(plan_.depth - 1)), plan_.counted.limit));
   }
-  return conditions.empty() ? source::integer(1, "true", ScalarType::i32)
-                            : source::conjunction(conditions);
+  return conditions.empty() ? integer(1, "true", ScalarType::i32) : conjunction(conditions);
 }
 
 // The element of the array.
@@ -146,8 +129,8 @@ ExprPtr TileCopy::place_of(const StagedArray& array,
       coordinate = coordinate + Polynomial::symbol(plan_.outer);
     index = index + footprint.dimensions[d].stride * coordinate;
   }
-  ExprPtr place = source::element(source::variable(array.name, array.scalar),
-                                  {source::to_expression(index, array.wide_index)});
+  ExprPtr place =
+      element(variable(array.name, array.scalar), {to_expression(index, array.wide_index)});
   return with_coordinates(array, place, coordinates);
 }
 
@@ -161,21 +144,19 @@ ExprPtr TileCopy::value_of(const StagedArray& array,
   for (std::size_t d = 0; d < array.coordinates.size(); ++d) {
     if (!array.footprint.dimensions[d].terms.contains(plan_.counted.name)) continue;
     // The strip may reach past the end of the loop.
-    conditions.push_back(source::less(source::add(source::variable(plan_.outer), coordinates[d]),
-                                      plan_.counted.limit));
+    conditions.push_back(less(add(variable(plan_.outer), coordinates[d]), plan_.counted.limit));
   }
   ExprPtr value = place_of(array, coordinates);
   if (conditions.empty()) return value;
-  return source::conditional(source::conjunction(conditions), value,
-                             source::zero_value(array.type, array.scalar));
+  return conditional(conjunction(conditions), value, zero_value(array.type, array.scalar));
 }
 
 // The expression with the coordinates' names replaced.
 ExprPtr TileCopy::with_coordinates(const StagedArray& array, const ExprPtr& expr,
                                    const std::vector<ExprPtr>& coordinates) {
-  return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+  return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
     for (std::size_t d = 0; d < coordinates.size(); ++d) {
-      if (source::is_named(node, array.coordinates[d])) return coordinates[d];
+      if (is_named(node, array.coordinates[d])) return coordinates[d];
     }
     return std::nullopt;
   });

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rewrite/analysis/tile_plan.h"
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 
 #include <cstdint>
 #include <string>
@@ -15,27 +15,25 @@ namespace regraph::rewrite {
 class TileCopy {
  public:
   // `thread`: name of the thread's number within its block of `threads`.
-  TileCopy(const source::Kernel& kernel, const TilePlan& plan, std::string thread,
-           std::int64_t threads)
+  TileCopy(const Kernel& kernel, const TilePlan& plan, std::string thread, std::int64_t threads)
       : kernel_(kernel), plan_(plan), thread_(std::move(thread)), threads_(threads) {}
 
   // A loop over what the thread copies. Where the original does not access an element, it is zero.
-  [[nodiscard]] source::StmtPtr copy(const StagedArray& array) const;
+  [[nodiscard]] StmtPtr copy(const StagedArray& array) const;
 
  private:
-  [[nodiscard]] source::Block element_code(const StagedArray& array, const std::string& item) const;
-  [[nodiscard]] source::Block vector_code(const StagedArray& array, const std::string& item) const;
-  [[nodiscard]] source::ExprPtr is_whole(const StagedArray& array) const;
-  [[nodiscard]] source::ExprPtr place_of(const StagedArray& array,
-                                         const std::vector<source::ExprPtr>& coordinates) const;
-  [[nodiscard]] source::ExprPtr value_of(const StagedArray& array,
-                                         const std::vector<source::ExprPtr>& coordinates) const;
+  [[nodiscard]] Block element_code(const StagedArray& array, const std::string& item) const;
+  [[nodiscard]] Block vector_code(const StagedArray& array, const std::string& item) const;
+  [[nodiscard]] ExprPtr is_whole(const StagedArray& array) const;
+  [[nodiscard]] ExprPtr place_of(const StagedArray& array,
+                                 const std::vector<ExprPtr>& coordinates) const;
+  [[nodiscard]] ExprPtr value_of(const StagedArray& array,
+                                 const std::vector<ExprPtr>& coordinates) const;
 
-  [[nodiscard]] static source::ExprPtr with_coordinates(
-      const StagedArray& array, const source::ExprPtr& expr,
-      const std::vector<source::ExprPtr>& coordinates);
+  [[nodiscard]] static ExprPtr with_coordinates(const StagedArray& array, const ExprPtr& expr,
+                                                const std::vector<ExprPtr>& coordinates);
 
-  const source::Kernel& kernel_;
+  const Kernel& kernel_;
   const TilePlan& plan_;
   std::string thread_;
   std::int64_t threads_;

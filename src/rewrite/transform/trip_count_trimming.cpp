@@ -1,6 +1,6 @@
 #include "rewrite/transform/trip_count_trimming.h"
 
-#include "rewrite/forms/inequalities.h"
+#include "affine/constraints.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -14,23 +14,12 @@
 
 namespace regraph::rewrite {
 
-using source::as;
-using source::Assignment;
-using source::AssignmentOperator;
-using source::BinaryOperator;
-using source::Block;
-using source::Branch;
-using source::ExprPtr;
-using source::ForLoop;
-using source::Polynomial;
-using source::StmtPtr;
-
 namespace {
 
 // What statements do where some conditions are known.
 class IdleCheck {
  public:
-  IdleCheck(const source::Analysis& analysis, const Inequalities& known)
+  IdleCheck(const Analysis& analysis, const Constraints& known)
       : analysis_(analysis), known_(known) {}
 
   bool is_idle(const Block& block) const {
@@ -40,7 +29,7 @@ class IdleCheck {
  private:
   enum class Outcome { open, holds, fails };
 
-  bool is_idle(const source::Stmt& stmt) const {
+  bool is_idle(const Stmt& stmt) const {
     if (const auto* branch = as<Branch>(stmt)) {
       const Outcome outcome = outcome_of(branch->condition);
       return (outcome == Outcome::fails || is_idle(branch->body)) &&
@@ -48,28 +37,26 @@ class IdleCheck {
     }
     if (const auto* assignment = as<Assignment>(stmt)) return adds_zero(*assignment);
     if (const auto* loop = as<ForLoop>(stmt)) return is_idle(loop->body);
-    if (const auto* scope = as<source::Scope>(stmt)) return is_idle(scope->body);
-    return source::is<source::Declaration>(stmt);
+    if (const auto* scope = as<Scope>(stmt)) return is_idle(scope->body);
+    return is<Declaration>(stmt);
   }
 
   bool adds_zero(const Assignment& assignment) const {
-    const auto* target = as<source::VariableReference>(assignment.target);
+    const auto* target = as<VariableReference>(assignment.target);
     if (target == nullptr) return false;
     if (assignment.op == AssignmentOperator::add || assignment.op == AssignmentOperator::subtract)
       return number_of(assignment.value) == 0.0;
     if (assignment.op != AssignmentOperator::assign) return false;
-    const auto sum = source::named(target->name);
+    const auto sum = named(target->name);
     ExprPtr left;
     ExprPtr right;
-    if (matches(assignment.value, source::sum(sum, source::any(right))) ||
-        matches(assignment.value, source::sum(source::any(right), sum)) ||
-        matches(assignment.value,
-                source::operation(BinaryOperator::subtract, sum, source::any(right)))) {
+    if (matches(assignment.value, source::sum(sum, any(right))) ||
+        matches(assignment.value, source::sum(any(right), sum)) ||
+        matches(assignment.value, operation(BinaryOperator::subtract, sum, any(right)))) {
       return number_of(right) == 0.0;
     }
     for (const char* function : {"fmaf", "fma", "__fmaf_rn"}) {
-      if (matches(assignment.value,
-                  source::called(function, source::any(left), source::any(right), sum))) {
+      if (matches(assignment.value, called(function, any(left), any(right), sum))) {
         const auto one = number_of(left);
         const auto other = number_of(right);
         return one && other && *one * *other == 0.0;
@@ -80,7 +67,7 @@ class IdleCheck {
 
   Outcome outcome_of(const ExprPtr& condition) const {
     bool all_hold = true;
-    for (const ExprPtr& term : source::conjuncts(condition)) {
+    for (const ExprPtr& term : conjuncts(condition)) {
       if (known_.refutes(term, analysis_)) return Outcome::fails;
       all_hold = all_hold && known_.proves(term, analysis_);
     }
@@ -89,25 +76,25 @@ class IdleCheck {
 
   // The value, where it is a small whole number whatever is in memory: no arithmetic rounds it.
   std::optional<double> number_of(const ExprPtr& expr) const {
-    if (const auto* literal = as<source::IntegerLiteral>(expr))
+    if (const auto* literal = as<IntegerLiteral>(expr))
       return small(static_cast<double>(literal->value));
-    if (const auto* literal = as<source::FloatingLiteral>(expr))
+    if (const auto* literal = as<FloatingLiteral>(expr))
       return small(std::strtod(literal->spelling.c_str(), nullptr));
-    if (const auto* cast = as<source::Cast>(expr)) {
+    if (const auto* cast = as<Cast>(expr)) {
       return expr->type ? number_of(cast->operand) : std::nullopt;
     }
-    if (const auto* variable = as<source::VariableReference>(expr)) {
+    if (const auto* variable = as<VariableReference>(expr)) {
       const ExprPtr definition = analysis_.definition(variable->name);
       const bool is_value = definition && analysis_.loop(variable->name) == nullptr;
       return is_value ? number_of(definition) : std::nullopt;
     }
-    if (const auto* choice = as<source::Conditional>(expr)) return number_of_choice(*choice);
-    if (const auto* member = as<source::Member>(expr)) return number_of_member(*member);
-    if (const auto* minus = source::as_unary(expr, source::UnaryOperator::minus)) {
+    if (const auto* choice = as<Conditional>(expr)) return number_of_choice(*choice);
+    if (const auto* member = as<Member>(expr)) return number_of_member(*member);
+    if (const auto* minus = as_unary(expr, UnaryOperator::minus)) {
       const auto value = number_of(minus->operand);
       return value ? std::optional(-*value) : std::nullopt;
     }
-    const auto* binary = as<source::Binary>(expr);
+    const auto* binary = as<Binary>(expr);
     const auto left = binary != nullptr ? number_of(binary->left) : std::nullopt;
     const auto right = left ? number_of(binary->right) : std::nullopt;
     if (!right) return std::nullopt;
@@ -123,7 +110,7 @@ class IdleCheck {
     }
   }
 
-  std::optional<double> number_of_choice(const source::Conditional& choice) const {
+  std::optional<double> number_of_choice(const Conditional& choice) const {
     const Outcome outcome = outcome_of(choice.condition);
     if (outcome == Outcome::holds) return number_of(choice.then);
     if (outcome == Outcome::fails) return number_of(choice.otherwise);
@@ -132,11 +119,11 @@ class IdleCheck {
   }
 
   // (k < n ? a[k] : make_float4(0, 0, 0, 0)).x
-  std::optional<double> number_of_member(const source::Member& member) const {
+  std::optional<double> number_of_member(const Member& member) const {
     ExprPtr object = member.object;
     while (true) {
-      const auto* variable = as<source::VariableReference>(object);
-      const auto* choice = as<source::Conditional>(object);
+      const auto* variable = as<VariableReference>(object);
+      const auto* choice = as<Conditional>(object);
       ExprPtr inner;
       if (variable != nullptr) inner = analysis_.definition(variable->name);
       if (choice != nullptr) {
@@ -147,7 +134,7 @@ class IdleCheck {
       if (!inner) break;
       object = inner;
     }
-    const auto* call = as<source::Call>(object);
+    const auto* call = as<Call>(object);
     const std::size_t at = std::string_view("xyzw").find(member.name);
     const bool makes = call != nullptr && call->function.starts_with("make_") &&
                        member.name.size() == 1 && at < call->arguments.size();
@@ -160,13 +147,13 @@ class IdleCheck {
     return is_whole && value <= kMost && value >= -kMost ? std::optional(value) : std::nullopt;
   }
 
-  const source::Analysis& analysis_;
-  const Inequalities& known_;
+  const Analysis& analysis_;
+  const Constraints& known_;
 };
 
-class EndMover final : public source::Mutator {
+class EndMover final : public Mutator {
  public:
-  EndMover(const source::Kernel& kernel, const std::map<std::string, Polynomial>& depths)
+  EndMover(const Kernel& kernel, const std::map<std::string, Polynomial>& depths)
       : analysis_(kernel), depths_(depths) {}
 
  private:
@@ -174,27 +161,26 @@ class EndMover final : public source::Mutator {
 
   StmtPtr mutate(const StmtPtr& stmt, const ForLoop& loop) override {
     StmtPtr inner = Mutator::mutate(stmt, loop);
-    const auto counted = source::counted_loop_of(loop);
+    const auto counted = counted_loop_of(loop);
     const auto depth = counted ? depths_.find(counted->name) : depths_.end();
     if (depth == depths_.end()) return inner;
-    Inequalities known;
+    Constraints known;
     known.add_symbol(counted->name);
     known.add(Polynomial::symbol(counted->name) - depth->second);
     if (!IdleCheck(analysis_, known).is_idle(loop.body)) return inner;
-    auto result = std::make_shared<ForLoop>(source::to<ForLoop>(inner));
-    result->condition =
-        source::less(source::variable(counted->name, loop.declaration()->variable.scalar),
-                     source::to_expression(depth->second));
+    auto result = std::make_shared<ForLoop>(to<ForLoop>(inner));
+    result->condition = less(source::variable(counted->name, loop.declaration()->variable.scalar),
+                             to_expression(depth->second));
     return result;
   }
 
-  const source::Analysis analysis_;
+  const Analysis analysis_;
   const std::map<std::string, Polynomial>& depths_;
 };
 
 }  // namespace
 
-Block with_trimmed_trip_counts(const source::Kernel& kernel,
+Block with_trimmed_trip_counts(const Kernel& kernel,
                                const std::map<std::string, Polynomial>& depths) {
   return EndMover(kernel, depths).run(kernel.body);
 }

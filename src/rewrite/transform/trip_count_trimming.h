@@ -1,7 +1,7 @@
 // Trip-count trimming: loops end where their iterations begin to do nothing.
 #pragma once
 
-#include "source/ir.h"
+#include "rewrite/forms/ir.h"
 #include "source/polynomial.h"
 
 #include <map>
@@ -16,7 +16,7 @@ namespace regraph::rewrite {
 // A product is zero only where all of its factors are known numbers: zero times an element would be
 // no number where that is infinite or none. (A sum that is the negative zero stays it, which is the
 // only difference.) The loops reach the number, where that is above zero.
-[[nodiscard]] source::Block with_trimmed_trip_counts(
-    const source::Kernel& kernel, const std::map<std::string, source::Polynomial>& depths);
+[[nodiscard]] Block with_trimmed_trip_counts(const Kernel& kernel,
+                                             const std::map<std::string, Polynomial>& depths);
 
 }  // namespace regraph::rewrite

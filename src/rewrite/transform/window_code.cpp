@@ -1,6 +1,6 @@
 #include "rewrite/transform/window_code.h"
 
-#include "rewrite/analysis/block_geometry.h"
+#include "affine/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -12,13 +12,6 @@
 #include <utility>
 
 namespace regraph::rewrite {
-
-using source::as;
-using source::BinaryOperator;
-using source::Block;
-using source::ExprPtr;
-using source::Polynomial;
-using source::StmtPtr;
 
 namespace {
 
@@ -47,8 +40,8 @@ ExprPtr not_negative(const Polynomial& value, bool wide) {
       term = term * Polynomial::symbol(symbol);
     (coefficient > 0 ? more : less) = (coefficient > 0 ? more : less) + term;
   }
-  return source::binary(is_strict ? BinaryOperator::less : BinaryOperator::less_equal,
-                        source::to_expression(less, wide), source::to_expression(more, wide));
+  return binary(is_strict ? BinaryOperator::less : BinaryOperator::less_equal,
+                to_expression(less, wide), to_expression(more, wide));
 }
 
 }  // namespace
@@ -67,9 +60,9 @@ WindowCode::WindowCode(const KernelForm& form, const Dim3& block, const WindowPl
 Block WindowCode::run() {
   Block result;
   for (const WindowArray& array : plan_.arrays)
-    result.push_back(source::declare(array.variable(), nullptr));
+    result.push_back(declare(array.variable(), nullptr));
   thread_ = names_.fresh("thread");
-  result.push_back(source::declare_integer(thread_, linear_thread(block_)));
+  result.push_back(declare_integer(thread_, linear_thread(block_)));
   for (std::size_t at = 0; at < kernel_.body.size(); ++at) {
     if (at != plan_.nest.position) {
       result.push_back(kernel_.body[at]);
@@ -85,7 +78,7 @@ Block WindowCode::nest() {
   const WindowLoop* strip = plan_.nest.strip();
   if (strip == nullptr) {
     Block result = copies();
-    result.push_back(source::barrier());
+    result.push_back(barrier());
     const Block added = sums();
     result.insert(result.end(), added.begin(), added.end());
     return result;
@@ -93,12 +86,11 @@ Block WindowCode::nest() {
   outer_ = names_.fresh(strip->counted.name + "0");
   inner_ = names_.fresh(strip->counted.name + "1");
   Block body = copies();
-  body.push_back(source::barrier());
+  body.push_back(barrier());
   const Block added = sums();
   body.insert(body.end(), added.begin(), added.end());
-  body.push_back(source::barrier());
-  return {source::counted_loop(outer_, source::integer(0), strip->counted.limit, plan_.depth,
-                               std::move(body))};
+  body.push_back(barrier());
+  return {counted_loop(outer_, integer(0), strip->counted.limit, plan_.depth, std::move(body))};
 }
 
 Block WindowCode::copies() {
@@ -132,23 +124,21 @@ StmtPtr WindowCode::copy_box(const WindowArray& array) {
   const std::size_t outer = by_rows ? rank - 1 : rank;
   for (std::size_t d = 0; d < outer; ++d) {
     below /= array.extents[d];
-    ExprPtr value = below == 1 ? source::variable(item)
-                               : source::divide(source::variable(item), source::integer(below));
-    if (d > 0) value = source::remainder(value, source::integer(array.extents[d]));
-    body.push_back(source::declare_integer(coordinates[d], value));
+    ExprPtr value =
+        below == 1 ? source::variable(item) : divide(source::variable(item), integer(below));
+    if (d > 0) value = remainder(value, integer(array.extents[d]));
+    body.push_back(declare_integer(coordinates[d], value));
   }
   const Block element = copy_element(array, coordinates);
   if (!by_rows) {
     body.insert(body.end(), element.begin(), element.end());
-    return source::counted_loop(item, source::variable(thread_), source::integer(array.elements()),
-                                threads(), std::move(body));
+    return counted_loop(item, source::variable(thread_), integer(array.elements()), threads(),
+                        std::move(body));
   }
-  body.push_back(source::counted_loop(coordinates.back(),
-                                      source::cast("int", source::builtin("threadIdx.x")),
-                                      source::integer(row), block_.x, element));
-  return source::counted_loop(
-      item, source::divide(source::variable(thread_), source::integer(block_.x)),
-      source::integer(array.elements() / row), threads() / block_.x, std::move(body));
+  body.push_back(counted_loop(coordinates.back(), cast("int", builtin("threadIdx.x")), integer(row),
+                              block_.x, element));
+  return counted_loop(item, divide(source::variable(thread_), integer(block_.x)),
+                      integer(array.elements() / row), threads() / block_.x, std::move(body));
 }
 
 // In the order of memory, whatever the tile's is.
@@ -170,15 +160,15 @@ StmtPtr WindowCode::copy_filter(const WindowArray& array) {
     below /= array.extents[d];
     const std::string stem = array.counters[d].empty() ? "place" : array.counters[d];
     coordinates[d] = names_.fresh(array.name + "_" + stem);
-    ExprPtr value = below == 1 ? source::variable(item)
-                               : source::divide(source::variable(item), source::integer(below));
-    if (d != by_stride.front()) value = source::remainder(value, source::integer(array.extents[d]));
-    body.push_back(source::declare_integer(coordinates[d], value));
+    ExprPtr value =
+        below == 1 ? source::variable(item) : divide(source::variable(item), integer(below));
+    if (d != by_stride.front()) value = remainder(value, integer(array.extents[d]));
+    body.push_back(declare_integer(coordinates[d], value));
   }
   const Block element = copy_element(array, coordinates);
   body.insert(body.end(), element.begin(), element.end());
-  return source::counted_loop(item, source::variable(thread_), source::integer(array.elements()),
-                              threads(), std::move(body));
+  return counted_loop(item, source::variable(thread_), integer(array.elements()), threads(),
+                      std::move(body));
 }
 
 Block WindowCode::copy_element(const WindowArray& array,
@@ -192,9 +182,8 @@ Block WindowCode::copy_element(const WindowArray& array,
             array.strides[d] * (Polynomial::symbol(coordinates[d]) + Polynomial(array.lowest[d]));
   }
   const std::string position = names_.fresh(array.name + "_index");
-  source::Variable variable = array.wide_index
-                                  ? source::local_variable(position, "long long", ScalarType::i64)
-                                  : source::local_variable(position, "int", ScalarType::i32);
+  Variable variable = array.wide_index ? local_variable(position, "long long", ScalarType::i64)
+                                       : local_variable(position, "int", ScalarType::i32);
   variable.is_const = true;
   const ExprPtr at = source::variable(position, variable.scalar);
   std::vector<ExprPtr> inside;
@@ -207,35 +196,31 @@ Block WindowCode::copy_element(const WindowArray& array,
       condition = condition.substitute(coordinate_symbol(d), Polynomial::symbol(coordinates[d]));
     inside.push_back(not_negative(condition, array.wide_index));
   }
-  inside.push_back(source::binary(BinaryOperator::greater_equal, at, source::integer(0)));
+  inside.push_back(binary(BinaryOperator::greater_equal, at, integer(0)));
   inside.push_back(source::less(at, array.count));
-  const ExprPtr value =
-      source::conditional(source::conjunction(inside),
-                          source::element(source::variable(array.name, array.scalar), {at}),
-                          source::zero_of(array.scalar));
-  return {
-      source::declare(variable, source::to_expression(index, array.wide_index)),
-      source::assign(source::element(source::variable(array.tile, array.scalar), place), value)};
+  const ExprPtr value = conditional(
+      conjunction(inside), source::element(source::variable(array.name, array.scalar), {at}),
+      zero_of(array.scalar));
+  return {declare(variable, to_expression(index, array.wide_index)),
+          assign(source::element(source::variable(array.tile, array.scalar), place), value)};
 }
 
 Block WindowCode::sums() {
   Block body = updates();
   for (std::size_t place = plan_.order.size(); place-- > 0;) {
     const WindowLoop& loop = plan_.nest.loops[plan_.order[place]];
-    const int unroll = plan_.written_out[place] ? source::kUnrollFully : kNeverUnroll;
+    const int unroll = plan_.written_out[place] ? kUnrollFully : kNeverUnroll;
     if (&loop != plan_.nest.strip()) {
-      body = {source::counted_loop(loop.counted.name, loop.counted.first, loop.counted.limit, 1,
-                                   std::move(body), unroll)};
+      body = {counted_loop(loop.counted.name, loop.counted.first, loop.counted.limit, 1,
+                           std::move(body), unroll)};
       continue;
     }
     const std::string rest = names_.fresh(loop.counted.name + "_count");
-    const ExprPtr left =
-        source::cast("int", source::subtract(loop.counted.limit, source::variable(outer_)));
-    const ExprPtr depth = source::integer(plan_.depth);
+    const ExprPtr left = cast("int", subtract(loop.counted.limit, source::variable(outer_)));
+    const ExprPtr depth = integer(plan_.depth);
     body = {
-        source::declare_integer(rest, source::conditional(source::less(left, depth), left, depth)),
-        source::counted_loop(inner_, source::integer(0), source::variable(rest), 1, std::move(body),
-                             kNeverUnroll)};
+        declare_integer(rest, conditional(source::less(left, depth), left, depth)),
+        counted_loop(inner_, integer(0), source::variable(rest), 1, std::move(body), kNeverUnroll)};
   }
   return body;
 }
@@ -243,25 +228,25 @@ Block WindowCode::sums() {
 Block WindowCode::updates() const {
   Block result;
   for (const WindowUpdate& update : plan_.nest.updates)
-    result.push_back(source::assign(update.target, update.op, on_tiles(update.value)));
+    result.push_back(assign(update.target, update.op, on_tiles(update.value)));
   return result;
 }
 
 ExprPtr WindowCode::on_tiles(const ExprPtr& expr) const {
-  return source::rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-    if (const auto* choice = as<source::Conditional>(node)) {
+  return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    if (const auto* choice = as<Conditional>(node)) {
       // The tile holds the zero.
-      const ExprPtr& value = source::is_zero(choice->otherwise) ? choice->then : choice->otherwise;
-      const auto* base = source::base_variable(*value);
-      const bool is_staged = base != nullptr && source::is<source::Subscript>(value) &&
-                             plan_.array(base->name) != nullptr;
+      const ExprPtr& value = is_zero(choice->otherwise) ? choice->then : choice->otherwise;
+      const auto* base = base_variable(*value);
+      const bool is_staged =
+          base != nullptr && is<Subscript>(value) && plan_.array(base->name) != nullptr;
       if (!is_staged) return std::nullopt;
       return on_tiles(value);
     }
-    if (!inner_.empty() && source::is_named(*node, plan_.nest.strip()->counted.name))
-      return source::add(source::variable(outer_), source::variable(inner_));
-    const auto* access = as<source::Subscript>(node);
-    const auto* base = access != nullptr ? source::base_variable(*node) : nullptr;
+    if (!inner_.empty() && is_named(*node, plan_.nest.strip()->counted.name))
+      return add(source::variable(outer_), source::variable(inner_));
+    const auto* access = as<Subscript>(node);
+    const auto* base = access != nullptr ? base_variable(*node) : nullptr;
     const WindowArray* array = base != nullptr ? plan_.array(base->name) : nullptr;
     if (array == nullptr) return std::nullopt;
     const auto coordinates = tile_coordinates(*array, access->index, finder_);
@@ -272,7 +257,7 @@ ExprPtr WindowCode::on_tiles(const ExprPtr& expr) const {
         coordinate =
             coordinate.substitute(plan_.nest.strip()->counted.name, Polynomial::symbol(inner_));
       }
-      place.push_back(source::to_expression(coordinate));
+      place.push_back(to_expression(coordinate));
     }
     return source::element(source::variable(array->tile, array->scalar), place);
   });
@@ -282,8 +267,8 @@ Block WindowCode::in_copies(Block body) const {
   for (std::size_t place = plan_.order.size(); place-- > 0;) {
     const WindowLoop& loop = plan_.nest.loops[plan_.order[place]];
     if (!loop.is_copy) continue;
-    body = {source::counted_loop(loop.counted.name, loop.counted.first, loop.counted.limit, 1,
-                                 std::move(body), source::kUnrollFully)};
+    body = {counted_loop(loop.counted.name, loop.counted.first, loop.counted.limit, 1,
+                         std::move(body), kUnrollFully)};
   }
   return body;
 }
@@ -295,16 +280,16 @@ Block WindowCode::keep_beginnings() {
   Block kept;
   std::set<std::string> done;
   for (const WindowUpdate& update : plan_.nest.updates) {
-    const auto* base = source::base_variable(*update.target);
+    const auto* base = base_variable(*update.target);
     if (!done.insert(base->name).second) continue;
-    source::Variable before = *analysis_.local(base->name);
+    Variable before = *analysis_.local(base->name);
     before.name = names_.fresh(base->name + "_before");
     before.is_const = false;
     beginnings_[base->name] = before.name;
-    result.push_back(source::declare(before, nullptr));
-    kept.push_back(source::assign(source::element(source::variable(before.name, before.scalar),
-                                                  source::indices_of(*update.target)),
-                                  update.target));
+    result.push_back(declare(before, nullptr));
+    kept.push_back(assign(
+        source::element(source::variable(before.name, before.scalar), indices_of(*update.target)),
+        update.target));
   }
   for (const StmtPtr& stmt : in_copies(std::move(kept)))
     result.push_back(stmt);
@@ -319,24 +304,24 @@ Block WindowCode::add_again() {
   ExprPtr is_number;
   std::set<std::string> done;
   for (const WindowUpdate& update : plan_.nest.updates) {
-    const auto* base = source::base_variable(*update.target);
+    const auto* base = base_variable(*update.target);
     if (!done.insert(base->name).second) continue;
-    const ExprPtr same = source::equals(update.target, update.target);
-    is_number = is_number ? source::both(is_number, same) : same;
-    again.push_back(
-        source::assign(update.target, source::element(source::variable(beginnings_.at(base->name)),
-                                                      source::indices_of(*update.target))));
+    const ExprPtr same = equals(update.target, update.target);
+    is_number = is_number ? both(is_number, same) : same;
+    again.push_back(assign(
+        update.target,
+        source::element(source::variable(beginnings_.at(base->name)), indices_of(*update.target))));
   }
   Block body = plan_.nest.between;
   body.insert(body.end(), plan_.nest.innermost.begin(), plan_.nest.innermost.end());
   for (std::size_t at = plan_.nest.loops.size(); at-- > 0;) {
     const WindowLoop& loop = plan_.nest.loops[at];
     if (loop.is_copy) continue;
-    body = {source::counted_loop(loop.counted.name, loop.counted.first, loop.counted.limit, 1,
-                                 std::move(body), kNeverUnroll)};
+    body = {counted_loop(loop.counted.name, loop.counted.first, loop.counted.limit, 1,
+                         std::move(body), kNeverUnroll)};
   }
   again.insert(again.end(), body.begin(), body.end());
-  return names_.renamed(in_copies({source::branch(source::negate(is_number), std::move(again))}));
+  return names_.renamed(in_copies({branch(negate(is_number), std::move(again))}));
 }
 
 }  // namespace regraph::rewrite

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "rewrite/analysis/window_plan.h"
+#include "rewrite/forms/ir.h"
 #include "rewrite/transform/names.h"
-#include "source/ir.h"
 
 #include <cstdint>
 #include <map>
@@ -19,26 +19,26 @@ class WindowCode {
   WindowCode(const KernelForm& form, const Dim3& block, const WindowPlan& plan);
 
   // The kernel's body with the nest on tiles.
-  [[nodiscard]] source::Block run();
+  [[nodiscard]] Block run();
 
  private:
-  [[nodiscard]] source::Block nest();
-  [[nodiscard]] source::Block copies();
-  [[nodiscard]] source::StmtPtr copy_box(const WindowArray& array);
-  [[nodiscard]] source::StmtPtr copy_filter(const WindowArray& array);
-  [[nodiscard]] source::Block copy_element(const WindowArray& array,
-                                           const std::vector<std::string>& coordinates);
+  [[nodiscard]] Block nest();
+  [[nodiscard]] Block copies();
+  [[nodiscard]] StmtPtr copy_box(const WindowArray& array);
+  [[nodiscard]] StmtPtr copy_filter(const WindowArray& array);
+  [[nodiscard]] Block copy_element(const WindowArray& array,
+                                   const std::vector<std::string>& coordinates);
   [[nodiscard]] bool goes_by_rows(const WindowArray& array) const;
-  [[nodiscard]] source::Block sums();
-  [[nodiscard]] source::Block updates() const;
-  [[nodiscard]] source::ExprPtr on_tiles(const source::ExprPtr& expr) const;
-  [[nodiscard]] source::Block keep_beginnings();
-  [[nodiscard]] source::Block add_again();
-  [[nodiscard]] source::Block in_copies(source::Block body) const;
+  [[nodiscard]] Block sums();
+  [[nodiscard]] Block updates() const;
+  [[nodiscard]] ExprPtr on_tiles(const ExprPtr& expr) const;
+  [[nodiscard]] Block keep_beginnings();
+  [[nodiscard]] Block add_again();
+  [[nodiscard]] Block in_copies(Block body) const;
   [[nodiscard]] std::int64_t threads() const { return static_cast<std::int64_t>(block_.count()); }
 
-  const source::Kernel& kernel_;
-  const source::Analysis& analysis_;
+  const Kernel& kernel_;
+  const Analysis& analysis_;
   Dim3 block_;
   const WindowPlan& plan_;
   Names names_;

@@ -1,0 +1,34 @@
+#include "affine/tile_guard.h"
+
+#include "source/build.h"
+
+namespace regraph::affine {
+
+ExprPtr TileGuard::expression(bool wide) const {
+  return binary(op, to_expression(left, wide), to_expression(right, wide));
+}
+
+std::optional<TileGuard> TileGuard::hardest(const std::string& coordinate,
+                                            std::int64_t extent) const {
+  const auto coefficient = (left - right).coefficient(coordinate);
+  const auto slope = coefficient ? coefficient->constant() : std::nullopt;
+  if (!slope) return std::nullopt;
+  if (*slope == 0) return *this;
+  bool fails_high = false;
+  switch (op) {
+    case BinaryOperator::less:
+    case BinaryOperator::less_equal:
+      fails_high = *slope > 0;
+      break;
+    case BinaryOperator::greater:
+    case BinaryOperator::greater_equal:
+      fails_high = *slope < 0;
+      break;
+    default:
+      return std::nullopt;
+  }
+  const Polynomial worst(fails_high ? extent - 1 : 0);
+  return TileGuard{op, left.substitute(coordinate, worst), right.substitute(coordinate, worst)};
+}
+
+}  // namespace regraph::affine
