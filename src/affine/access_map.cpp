@@ -1,4 +1,4 @@
-#include "affine/footprint.h"
+#include "affine/access_map.h"
 
 #include "affine/refusal.h"
 
@@ -26,17 +26,17 @@ Polynomial monomial_polynomial(const Monomial& monomial) {
 
 // Splits the terms that share a symbolic stride into dimensions: a term whose factor is larger than
 // everything below it can reach starts a new one (rows of a constant pitch).
-std::vector<FootprintDimension> split(std::vector<LocalTerm> terms, const Monomial& monomial,
-                                      const std::string& apart) {
+std::vector<AccessDimension> split(std::vector<LocalTerm> terms, const Monomial& monomial,
+                                   const std::string& apart) {
   std::sort(terms.begin(), terms.end(),
             [](const LocalTerm& a, const LocalTerm& b) { return a.factor < b.factor; });
-  std::vector<FootprintDimension> result;
+  std::vector<AccessDimension> result;
   std::size_t first = 0;
   while (first < terms.size()) {
     std::int64_t span = 1;  // one past the largest offset reached, in units of the first factor
     const std::int64_t unit = terms[first].factor;
     std::size_t last = first;
-    FootprintDimension dimension;
+    AccessDimension dimension;
     while (last < terms.size() && terms[last].factor % unit == 0 &&
            terms[last].factor / unit <= span) {
       if (last > first && terms[last].symbol == apart && terms[last].factor / unit == span) break;
@@ -59,14 +59,14 @@ char axis_of(const std::string& symbol) {
 }
 
 // The dimension cut at digits, lowest first; itself where they overlap.
-std::vector<FootprintDimension> cut(const FootprintDimension& dimension,
-                                    const std::string& variable, const LocalSymbols& locals) {
+std::vector<AccessDimension> cut(const AccessDimension& dimension, const std::string& variable,
+                                 const LocalSymbols& locals) {
   std::vector<LocalTerm> terms;
   for (const auto& [symbol, factor] : dimension.terms)
     terms.push_back({symbol, factor, locals.at(symbol)});
   std::sort(terms.begin(), terms.end(),
             [](const LocalTerm& a, const LocalTerm& b) { return a.factor < b.factor; });
-  std::vector<FootprintDimension> result;
+  std::vector<AccessDimension> result;
   std::int64_t unit = 1;
   std::int64_t span = 1;  // one past the largest coordinate so far, in units of the whole
   char axis = '\0';
@@ -80,9 +80,9 @@ std::vector<FootprintDimension> cut(const FootprintDimension& dimension,
     if (result.empty() || is_wall) {
       unit = term.factor;
       axis = '\0';
-      result.push_back({dimension.stride * Polynomial(unit), {}, 1});
+      result.push_back({dimension.stride * Polynomial(unit), {}, 1, 0});
     }
-    FootprintDimension& last = result.back();
+    AccessDimension& last = result.back();
     last.terms[term.symbol] = term.factor / unit;
     last.extent += term.factor / unit * (term.count - 1);
     span += term.factor * (term.count - 1);
@@ -93,18 +93,18 @@ std::vector<FootprintDimension> cut(const FootprintDimension& dimension,
 
 }  // namespace
 
-Footprint with_digits_apart(const Footprint& footprint, const std::string& variable,
+AccessMap with_digits_apart(const AccessMap& footprint, const std::string& variable,
                             const LocalSymbols& locals) {
-  Footprint result;
+  AccessMap result;
   result.base = footprint.base;
-  for (const FootprintDimension& dimension : footprint.dimensions) {
-    std::vector<FootprintDimension> parts = cut(dimension, variable, locals);
+  for (const AccessDimension& dimension : footprint.dimensions) {
+    std::vector<AccessDimension> parts = cut(dimension, variable, locals);
     result.dimensions.insert(result.dimensions.end(), parts.rbegin(), parts.rend());
   }
   return result;
 }
 
-Polynomial FootprintDimension::coordinate() const {
+Polynomial AccessDimension::coordinate() const {
   Polynomial result;
   for (const auto& [symbol, factor] : terms) {
     result = result + Polynomial(factor) * Polynomial::symbol(symbol);
@@ -112,22 +112,22 @@ Polynomial FootprintDimension::coordinate() const {
   return result;
 }
 
-std::int64_t Footprint::elements() const {
+std::int64_t AccessMap::elements() const {
   return std::accumulate(dimensions.begin(), dimensions.end(), std::int64_t{1},
-                         [](std::int64_t product, const FootprintDimension& dimension) {
+                         [](std::int64_t product, const AccessDimension& dimension) {
                            return product * dimension.extent;
                          });
 }
 
-const FootprintDimension* Footprint::dimension_of(const std::string& symbol) const {
-  for (const FootprintDimension& dimension : dimensions) {
+const AccessDimension* AccessMap::dimension_of(const std::string& symbol) const {
+  for (const AccessDimension& dimension : dimensions) {
     if (dimension.terms.contains(symbol)) return &dimension;
   }
   return nullptr;
 }
 
-Result<Footprint> footprint_of(const Polynomial& index, const LocalSymbols& locals,
-                               const std::string& apart) {
+Result<AccessMap> access_map_of(const Polynomial& index, const LocalSymbols& locals,
+                                const std::string& apart) {
   std::map<Monomial, std::vector<LocalTerm>> by_stride;
   std::set<std::string> local_names;
   for (const auto& [symbol, count] : locals) {
@@ -151,16 +151,16 @@ Result<Footprint> footprint_of(const Polynomial& index, const LocalSymbols& loca
     if (factor <= 0) return refuse("the index falls as " + symbol + " rises");
     by_stride[monomial].push_back({symbol, factor, count});
   }
-  Footprint result;
+  AccessMap result;
   result.base = index.without(local_names);
   for (const auto& [monomial, terms] : by_stride) {
-    for (FootprintDimension& dimension : split(terms, monomial, apart)) {
+    for (AccessDimension& dimension : split(terms, monomial, apart)) {
       result.dimensions.push_back(std::move(dimension));
     }
   }
   // Symbolic strides are rows, so they come before constant ones; longer products before shorter.
   std::sort(result.dimensions.begin(), result.dimensions.end(),
-            [](const FootprintDimension& a, const FootprintDimension& b) {
+            [](const AccessDimension& a, const AccessDimension& b) {
               const auto& [left, left_factor] = *a.stride.terms().begin();
               const auto& [right, right_factor] = *b.stride.terms().begin();
               if (left.size() != right.size()) return left.size() > right.size();

@@ -102,10 +102,6 @@ void refine_shortest(const Polynomial& step, Polynomial& stride) {
 
 }  // namespace
 
-std::int64_t Neighbourhood::elements() const {
-  return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 std::vector<NeighbourhoodFinder::Axis> NeighbourhoodFinder::axes() const {
   std::vector<Axis> result;
   for (int axis = 0; axis < 3; ++axis) {
@@ -325,11 +321,11 @@ Result<Neighbourhood> NeighbourhoodFinder::find(const std::string& array,
 Result<Neighbourhood> NeighbourhoodFinder::box_of(const std::vector<Read>& reads) const {
   Neighbourhood result;
   const Polynomial& first = reads.front().index;
-  auto strides = strides_of_threads(first);
-  if (!strides) return std::move(strides).error();
-  result.strides = *std::move(strides);
+  auto found = strides_of_threads(first);
+  if (!found) return std::move(found).error();
+  std::vector<Polynomial> strides = *std::move(found);
   for (const Read& read : reads)
-    refine_by_loops(read.index, result.strides);
+    refine_by_loops(read.index, strides);
 
   std::set<std::string> moving;
   for (const Axis& axis : axes())
@@ -337,15 +333,14 @@ Result<Neighbourhood> NeighbourhoodFinder::box_of(const std::vector<Read>& reads
   for (const std::string& symbol : first.symbols()) {
     if (range_of(symbol)) moving.insert(symbol);
   }
-  result.base = first.without(moving);
+  result.box.base = first.without(moving);
   for (const Read& read : reads)
-    extend_by_loops(read.index, result.base, result.strides);
-  if (result.strides.size() > kDirections.size())
-    return refuse("it is read in too many directions");
+    extend_by_loops(read.index, result.box.base, strides);
+  if (strides.size() > kDirections.size()) return refuse("it is read in too many directions");
 
   std::vector<Bounds> box;
   for (const Read& read : reads) {
-    auto coordinates = place(read.index, result.strides, result.base);
+    auto coordinates = place(read.index, strides, result.box.base);
     if (!coordinates) return std::move(coordinates).error();
     result.reads += read.repeats * static_cast<std::int64_t>(block_.count());
     for (std::size_t d = 0; d < coordinates->size(); ++d) {
@@ -355,21 +350,24 @@ Result<Neighbourhood> NeighbourhoodFinder::box_of(const std::vector<Read>& reads
       box[d].highest = std::max(box[d].highest, bounds.highest);
     }
   }
-  for (const Bounds& bounds : box) {
-    result.lowest.push_back(bounds.lowest);
-    result.extents.push_back(bounds.highest - bounds.lowest + 1);
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    result.box.dimensions.push_back(
+        {strides[d], {}, box[d].highest - box[d].lowest + 1, box[d].lowest});
   }
   return result;
 }
 
 std::optional<std::vector<Polynomial>> NeighbourhoodFinder::coordinates(
-    const ExprPtr& index, const Neighbourhood& box) const {
+    const ExprPtr& index, const AccessMap& box) const {
   const auto polynomial = local_polynomial(index);
   if (!polynomial) return std::nullopt;
-  auto result = place(*polynomial, box.strides, box.base);
+  std::vector<Polynomial> strides;
+  for (const AccessDimension& dimension : box.dimensions)
+    strides.push_back(dimension.stride);
+  auto result = place(*polynomial, strides, box.base);
   if (!result) return std::nullopt;
   for (std::size_t d = 0; d < result->size(); ++d)
-    (*result)[d] = (*result)[d] - Polynomial(box.lowest[d]);
+    (*result)[d] = (*result)[d] - Polynomial(box.dimensions[d].lowest);
   return *result;
 }
 

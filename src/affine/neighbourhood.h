@@ -4,6 +4,7 @@
 //   strides {w, 1}, corner coordinates {-1, -1}, extents {18, 18}, base: index of (0, 0)
 #pragma once
 
+#include "affine/access_map.h"
 #include "affine/ir.h"
 #include "base/result.h"
 #include "kernel/launch_plan.h"
@@ -24,14 +25,9 @@ inline constexpr std::array<const char*, 4> kDirections = {"volume", "plane", "r
 
 struct Neighbourhood {
   std::string array;
-  std::vector<Polynomial> strides;   // in elements, largest first
-  std::vector<std::int64_t> lowest;  // coordinates of the box's first element
-  std::vector<std::int64_t> extents;
-  Polynomial base;          // index of the element at coordinates 0, the same for the block
+  AccessMap box;            // its base is the same for the block; terms are left out
   std::int64_t reads = 0;   // by the whole block
   bool wide_index = false;  // some index of the original is 64-bit
-
-  [[nodiscard]] std::int64_t elements() const;
 };
 
 // Counters that take a number of values from 0 on, whatever their loops say.
@@ -52,7 +48,7 @@ class NeighbourhoodFinder {
 
   // Coordinates of an access, counted from the box's first element.
   [[nodiscard]] std::optional<std::vector<Polynomial>> coordinates(const ExprPtr& index,
-                                                                   const Neighbourhood& box) const;
+                                                                   const AccessMap& box) const;
 
   // The index with the block's extents as numbers, without axes along which the block is one thread
   // wide; nothing where it is no polynomial.

@@ -2,7 +2,25 @@
 
 #include "source/build.h"
 
+#include <cstdlib>
+
 namespace regraph::affine {
+
+TileGuard TileGuard::not_negative(const Polynomial& value) {
+  TileGuard result{BinaryOperator::less_equal, {}, {}};
+  for (const auto& [monomial, coefficient] : value.terms()) {
+    if (monomial.empty() && coefficient == -1) {
+      result.op = BinaryOperator::less;
+      continue;
+    }
+    Polynomial term(std::abs(coefficient));
+    for (const std::string& symbol : monomial)
+      term = term * Polynomial::symbol(symbol);
+    Polynomial& side = coefficient > 0 ? result.right : result.left;
+    side = side + term;
+  }
+  return result;
+}
 
 ExprPtr TileGuard::expression(bool wide) const {
   return binary(op, to_expression(left, wide), to_expression(right, wide));

@@ -15,6 +15,9 @@ struct TileGuard {
   Polynomial left;
   Polynomial right;
 
+  // value >= 0, with what is subtracted on the left.
+  [[nodiscard]] static TileGuard not_negative(const Polynomial& value);
+
   [[nodiscard]] ExprPtr expression(bool wide) const;
 
   // The condition where the coordinate, of 0 .. extent - 1, makes it hardest to meet: if it holds

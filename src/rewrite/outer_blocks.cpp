@@ -4,7 +4,7 @@
 #include "affine/size_expression.h"
 #include "rewrite/analysis/mentions.h"
 #include "rewrite/forms/ir.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/known_functions.h"

@@ -1,5 +1,7 @@
 #include "source/match.h"
 
+#include "source/build.h"
+
 namespace regraph::source {
 
 bool is_named(const Expr& expr, std::string_view name) {
@@ -46,6 +48,35 @@ const Unary* as_unary(const ExprPtr& expr, UnaryOperator op) {
 const Binary* as_binary(const ExprPtr& expr, BinaryOperator op) {
   const auto* binary = as<Binary>(expr);
   return binary != nullptr && binary->op == op ? binary : nullptr;
+}
+
+const Call* as_multiply_add(const ExprPtr& expr) {
+  const auto* call = as<Call>(expr);
+  const bool is_fused = call != nullptr && call->arguments.size() == 3 &&
+                        (call->function == "fma" || call->function == "fmaf" ||
+                         call->function == "__fmaf_rn" || call->function == "__fma_rn");
+  return is_fused ? call : nullptr;
+}
+
+std::optional<AddedTerm> added_term(const ExprPtr& target, AssignmentOperator op,
+                                    const ExprPtr& value) {
+  if (op == AssignmentOperator::add) return AddedTerm{value, false};
+  if (op == AssignmentOperator::subtract) return AddedTerm{value, true};
+  if (op != AssignmentOperator::assign) return std::nullopt;
+  if (const auto* sum = as_binary(value, BinaryOperator::add)) {
+    if (equal(sum->left, target)) return AddedTerm{sum->right, false};
+    if (equal(sum->right, target)) return AddedTerm{sum->left, false};
+  }
+  if (const auto* difference = as_binary(value, BinaryOperator::subtract)) {
+    if (equal(difference->left, target)) return AddedTerm{difference->right, true};
+  }
+  const Call* fused = as_multiply_add(value);
+  if (fused == nullptr || !equal(fused->arguments[2], target)) return std::nullopt;
+  return AddedTerm{multiply(fused->arguments[0], fused->arguments[1]), false};
+}
+
+std::optional<AddedTerm> added_term(const Assignment& assignment) {
+  return added_term(assignment.target, assignment.op, assignment.value);
 }
 
 ExprPtr addressed(const Expr& expr) {

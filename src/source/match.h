@@ -11,6 +11,7 @@
 #include "source/walk.h"
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -30,6 +31,19 @@ namespace regraph::source {
 [[nodiscard]] const Unary* as_unary(const Expr& expr, UnaryOperator op);
 [[nodiscard]] const Unary* as_unary(const ExprPtr& expr, UnaryOperator op);
 [[nodiscard]] const Binary* as_binary(const ExprPtr& expr, BinaryOperator op);
+// The fused multiply-add a * b + c of floating types by any of its names, null for anything else:
+// fma, fmaf, __fmaf_rn, __fma_rn. Its arguments are a, b, c.
+[[nodiscard]] const Call* as_multiply_add(const ExprPtr& expr);
+// What an assignment of `value` adds to the target, which the term may mention once more.
+struct AddedTerm {
+  ExprPtr term;
+  bool is_subtracted = false;
+};
+// t of: target += t, target -= t, target = target + t, target = t + target, target = target - t,
+// and a * b of target = fma(a, b, target). Nothing for other assignments.
+[[nodiscard]] std::optional<AddedTerm> added_term(const ExprPtr& target, AssignmentOperator op,
+                                                  const ExprPtr& value);
+[[nodiscard]] std::optional<AddedTerm> added_term(const Assignment& assignment);
 // What stands behind &, null for anything else.
 [[nodiscard]] ExprPtr addressed(const Expr& expr);
 

@@ -153,7 +153,7 @@ TEST_F(InteriorTest, LeavesNumbersThatLoseBits) {
 
 TEST_F(InteriorTest, LeavesWhatNoBlockCanTell) {
   for (const char* condition :
-       {"x == n", "a[x] < 3.0f", "x < (int)a[0]", "x * y < n", "x * n < h", "x % 3 < 2",
+       {"x == n", "a[x] < 3.0f", "x < (int)a[0]", "x * n < h", "x % 3 < 2",
         "x / 4 < n", "x < n || y < h", "!(x < n)", "blockIdx.x < n", "n < h", "x - x < n",
         "threadIdx.x * threadIdx.x < n"}) {
     EXPECT_EQ(conditions(std::string(kPlace) + "if (" + condition + ") b[y * 64 + x] = 1.0f;"),
@@ -161,6 +161,12 @@ TEST_F(InteriorTest, LeavesWhatNoBlockCanTell) {
         << condition;
     EXPECT_NE(reason().find("no condition compares"), std::string::npos) << reason();
   }
+}
+
+TEST_F(InteriorTest, AProductOfPlacesIsLargestWhereBothAre) {
+  EXPECT_EQ(conditions(std::string(kPlace) + "if (x * y < n) b[y * 64 + x] = 1.0f;"),
+            Texts{"(int)blockIdx.y * 124 + (int)blockIdx.x * (int)blockIdx.y * 128 + "
+                  "(int)blockIdx.x * 96 + 93 < n"});
 }
 
 // Inside, a place is above a number that it must not be, and below a size.

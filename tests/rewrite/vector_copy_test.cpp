@@ -5,7 +5,7 @@
 namespace regraph::test {
 namespace {
 
-using rewrite::Footprint;
+using affine::AccessMap;
 using rewrite::require_divisible;
 using rewrite::SymbolFacts;
 using rewrite::vector_copy_of;
@@ -22,8 +22,8 @@ SymbolFacts facts() {
 }
 
 // `rows` of A[row * K + k].
-Footprint rows_of(std::int64_t rows, std::int64_t columns) {
-  Footprint footprint;
+AccessMap rows_of(std::int64_t rows, std::int64_t columns) {
+  AccessMap footprint;
   if (rows > 1) footprint.dimensions.push_back({symbol("K"), {{"r", 1}}, rows});
   footprint.dimensions.push_back({Polynomial(1), {{"c", 1}}, columns});
   return footprint;
@@ -78,7 +78,7 @@ TEST(VectorCopy, IsAsWideAsRowsAndAlignmentAllow) {
 
 // What a width that came to nothing asked for is forgotten.
 TEST(VectorCopy, AsksOnlyForWhatItsWidthNeeds) {
-  Footprint footprint = rows_of(4, 8);
+  AccessMap footprint = rows_of(4, 8);
   footprint.dimensions[0].stride = Polynomial(2) * symbol("K");
   const auto copy = vector_copy_of(footprint, Polynomial(2), ScalarType::f32, 256, facts());
   ASSERT_TRUE(copy);
@@ -89,7 +89,7 @@ TEST(VectorCopy, AsksOnlyForWhatItsWidthNeeds) {
 TEST(VectorCopy, NeedsNeighboursInMemory) {
   const Polynomial base;
   EXPECT_FALSE(vector_copy_of({}, base, ScalarType::f32, 256, facts()));
-  Footprint strided = rows_of(1, 16);
+  AccessMap strided = rows_of(1, 16);
   strided.dimensions[0].stride = symbol("N");
   EXPECT_FALSE(vector_copy_of(strided, base, ScalarType::f32, 256, facts()));
   EXPECT_FALSE(vector_copy_of(rows_of(4, 5), base, ScalarType::f32, 256, facts()));

@@ -102,32 +102,13 @@ class ProductLoopFinder {
     const Assignment& update = *update_.assignment;
     ExprPtr left;
     ExprPtr right;
-    const std::string& sum = result_.sum;
-    ExprPtr term = update.value;
-    bool adds = update.op == AssignmentOperator::add;
-    if (update.op == AssignmentOperator::assign) {
-      const auto* binary = as_binary(update.value, BinaryOperator::add);
-      if (binary != nullptr && is_named(binary->left, sum)) {
-        term = binary->right;
-        adds = true;
-      } else if (binary != nullptr && is_named(binary->right, sum)) {
-        term = binary->left;
-        adds = true;
-      } else if (const auto* call = as<Call>(update.value);
-                 call != nullptr && call->arguments.size() == 3 &&
-                 (call->function == "fmaf" || call->function == "__fmaf_rn" ||
-                  call->function == "fma") &&
-                 is_named(call->arguments[2], sum)) {
-        left = call->arguments[0];
-        right = call->arguments[1];
-      }
-    }
-    if (adds) {
-      const auto* binary = as_binary(resolved(term), BinaryOperator::multiply);
-      if (binary != nullptr) {
-        left = binary->left;
-        right = binary->right;
-      }
+    const auto added = added_term(update);
+    const auto* product = added && !added->is_subtracted
+                              ? as_binary(resolved(added->term), BinaryOperator::multiply)
+                              : nullptr;
+    if (product != nullptr) {
+      left = product->left;
+      right = product->right;
     }
     if (!left || !right) return refuse("what the loop adds up are no products of two values");
     result_.values = {resolved(left), resolved(right)};

@@ -99,12 +99,9 @@ std::optional<Reduction> update_by_call(const ExprPtr& value, const Call& call,
                                         const Variable& variable) {
   static const std::set<std::string> kFunctions = {"max", "min", "fmaxf", "fminf", "fmax", "fmin"};
   const std::string& name = variable.name;
-  ExprPtr a;
-  ExprPtr b;
-  const auto is_fused = [&](const char* function) {
-    return matches(value, called(function, any(a), any(b), named(name)));
-  };
-  if ((is_fused("fmaf") || is_fused("fma")) && !is_mentioned(a, name) && !is_mentioned(b, name))
+  const Call* fused = as_multiply_add(value);
+  if (fused != nullptr && is_named(fused->arguments[2], name) &&
+      !is_mentioned(fused->arguments[0], name) && !is_mentioned(fused->arguments[1], name))
     return compound_reduction(variable, AssignmentOperator::add);
   if (call.arguments.size() != 2 || !kFunctions.contains(call.function) ||
       !combines(call.arguments[0], call.arguments[1], name)) {

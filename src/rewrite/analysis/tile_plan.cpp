@@ -1,8 +1,8 @@
 #include "rewrite/analysis/tile_plan.h"
 
+#include "affine/access_map.h"
 #include "affine/block_geometry.h"
 #include "affine/constraints.h"
-#include "affine/footprint.h"
 #include "base/result.h"
 #include "rewrite/analysis/guarded_liveness.h"
 #include "rewrite/analysis/refusal_place.h"
@@ -29,7 +29,7 @@ namespace {
 // How tiles that are filled by vectors lie in shared memory.
 
 // Whether a thread reads neighbours along the dimension in a loop over its copies.
-bool runs_along(const FootprintDimension& dimension, const std::string& contraction,
+bool runs_along(const AccessDimension& dimension, const std::string& contraction,
                 const LocalSymbols& locals) {
   constexpr std::int64_t kShortestRun = 4;
   return std::any_of(dimension.terms.begin(), dimension.terms.end(), [&](const auto& term) {
@@ -44,10 +44,10 @@ bool runs_along(const FootprintDimension& dimension, const std::string& contract
 // never transposed.
 void lay_out_tile(StagedArray& array, const std::string& contraction, const LocalSymbols& locals,
                   bool keeps_layout) {
-  const std::size_t rank = array.footprint.dimensions.size();
+  const std::size_t rank = array.box.dimensions.size();
   if (rank < 2) return;
-  const FootprintDimension& rows = array.footprint.dimensions[rank - 2];
-  const FootprintDimension& columns = array.footprint.dimensions[rank - 1];
+  const AccessDimension& rows = array.box.dimensions[rank - 2];
+  const AccessDimension& columns = array.box.dimensions[rank - 1];
   const std::int64_t width =
       kWidestAccess / static_cast<std::int64_t>(size_in_bytes(*array.scalar));
   if (keeps_layout) {
@@ -59,9 +59,11 @@ void lay_out_tile(StagedArray& array, const std::string& contraction, const Loca
   }
   // Rows of the tile follow what a thread reads one after another, so that it can read several at
   // once; the padding keeps them aligned and apart.
-  array.transposed =
-      runs_along(rows, contraction, locals) && !runs_along(columns, contraction, locals);
-  if (array.transposed) array.padding = width;
+  if (!runs_along(rows, contraction, locals) || runs_along(columns, contraction, locals)) return;
+  for (std::size_t d = 0; d < rank; ++d)
+    array.order.push_back(d);
+  std::swap(array.order[rank - 2], array.order[rank - 1]);
+  array.padding = width;
 }
 
 // Conditions around what is read, as conditions on the coordinates of a tile.
@@ -83,8 +85,8 @@ std::optional<Polynomial> over_coordinates(const Polynomial& polynomial, const T
   for (const auto& [name, count] : strip.locals)
     names.insert(name);
   Polynomial result = polynomial.without(names);
-  for (std::size_t d = 0; d < array.footprint.dimensions.size(); ++d) {
-    const FootprintDimension& dimension = array.footprint.dimensions[d];
+  for (std::size_t d = 0; d < array.box.dimensions.size(); ++d) {
+    const AccessDimension& dimension = array.box.dimensions[d];
     std::optional<Polynomial> scale;
     for (const auto& [symbol, factor] : dimension.terms) {
       const auto coefficient = polynomial.coefficient(symbol);
@@ -101,7 +103,7 @@ std::optional<Polynomial> over_coordinates(const Polynomial& polynomial, const T
       result = result + *scale * Polynomial::symbol(strip.outer);
   }
   for (const std::string& symbol : polynomial.symbols()) {
-    if (strip.locals.contains(symbol) && array.footprint.dimension_of(symbol) == nullptr)
+    if (strip.locals.contains(symbol) && array.box.dimension_of(symbol) == nullptr)
       return std::nullopt;
   }
   return result;
@@ -137,7 +139,7 @@ Status add_tile_condition(const ExprPtr& guard, const TileStrip& strip, StagedAr
   for (const Polynomial& side : {*left, *right}) {
     for (const std::string& symbol : side.symbols()) {
       if (!strip.locals.contains(symbol)) continue;
-      (array.footprint.dimension_of(symbol) != nullptr ? inside : outside) = true;
+      (array.box.dimension_of(symbol) != nullptr ? inside : outside) = true;
     }
   }
   if (!inside && outside) return {};
@@ -194,6 +196,7 @@ class TilePlanner {
     uses_ = std::move(*uses);
     variable_ = counted->name;
     first_ = counted->first;
+    limit_ = counted->limit;
     outer_ = fresh_name(kernel_, variable_ + "0");
     result.outer = outer_;
     result.inner = fresh_name(kernel_, variable_ + "1");
@@ -257,24 +260,27 @@ class TilePlanner {
     if (!zero_value(parameter->type, parameter->scalar)) {
       return refuse("its element type is not supported in tiles");
     }
-    auto footprint = footprint_of(use.index, uses_.locals, variable_);
+    auto footprint = access_map_of(use.index, uses_.locals, variable_);
     if (!footprint) return footprint.error();
     if (apart) *footprint = with_digits_apart(*footprint, variable_, uses_.locals);
     StagedArray array;
     array.name = use.name;
     array.type = parameter->type;
     array.scalar = parameter->scalar;
-    array.footprint = std::move(*footprint);
+    array.box = std::move(*footprint);
     array.wide_index = use.wide;
     array.tile = fresh_name(kernel_, use.name + "_tile");
-    const std::size_t rank = array.footprint.dimensions.size();
+    const std::size_t rank = array.box.dimensions.size();
     if (rank == 0) return refuse("every thread reads the same element");
     if (rank > 3) return refuse("its accesses span more than three dimensions");
     if (rank > 2) array.coordinates.push_back(fresh_name(kernel_, use.name + "_plane"));
     if (rank > 1) array.coordinates.push_back(fresh_name(kernel_, use.name + "_row"));
     array.coordinates.push_back(fresh_name(kernel_, use.name + "_column"));
-    if (const FootprintDimension* dimension = array.footprint.dimension_of(variable_)) {
+    if (const AccessDimension* dimension = array.box.dimension_of(variable_)) {
       array.follows_contraction = true;
+      array.strip_offset = dimension->stride * Polynomial::symbol(outer_);
+      array.strip = {static_cast<std::size_t>(dimension - array.box.dimensions.data()), outer_,
+                     depth_, limit_};
       if (dimension->terms.size() > 1) {
         return refuse("its index adds " + variable_ +
                       " to another index: a neighbourhood, not a contraction");
@@ -283,22 +289,19 @@ class TilePlanner {
     std::int64_t reads = 1;
     for (const auto& [name, count] : uses_.locals)
       reads *= uses_.iterations.contains(name) ? uses_.iterations.at(name) : count;
-    if (reads / array.footprint.elements() < kLeastReuse)
-      return refuse("each element is read only once");
+    if (reads / array.box.elements() < kLeastReuse) return refuse("each element is read only once");
     const TileStrip strip{analysis_, block_, uses_.locals, variable_, outer_};
     for (const ExprPtr& guard : use.guards) {
       if (Status status = add_tile_condition(guard, strip, array); !status) return status.error();
     }
     if (copies_.vectors) plan_vectors(array);
+    array.is_aligned = copies_.vectors;
     return array;
   }
 
   // By how many elements the array is copied, and how its tile lies in shared memory.
   void plan_vectors(StagedArray& array) const {
     if (!array.scalar) return;
-    Polynomial base = array.footprint.base;
-    if (const FootprintDimension* dimension = array.footprint.dimension_of(variable_))
-      base = base + dimension->stride * Polynomial::symbol(outer_);
     SymbolFacts facts;
     facts.is_parameter = [&](const std::string& symbol) {
       return kernel_.parameter(symbol) != nullptr;
@@ -307,7 +310,8 @@ class TilePlanner {
     const auto first = analysis_.polynomial(first_);
     const auto start = first ? first->constant() : std::nullopt;
     if (start) facts.multiples[outer_] = std::gcd(depth_, *start);
-    array.vectors = vector_copy_of(array.footprint, base, *array.scalar, copies_.alignment, facts);
+    array.vectors = vector_copy_of(array.box, array.box.base + array.strip_offset, *array.scalar,
+                                   copies_.alignment, facts);
     if (array.vectors && !has_hardest_place(array)) array.vectors.reset();
     lay_out_tile(array, variable_, uses_.locals, copies_.keeps_layout);
   }
@@ -317,7 +321,7 @@ class TilePlanner {
     return std::all_of(array.guards.begin(), array.guards.end(), [&](const TileGuard& guard) {
       std::optional<TileGuard> hardest = guard;
       for (std::size_t d = 0; d < array.coordinates.size() && hardest; ++d) {
-        hardest = hardest->hardest(array.coordinates[d], array.footprint.dimensions[d].extent);
+        hardest = hardest->hardest(array.coordinates[d], array.box.dimensions[d].extent);
       }
       return hardest.has_value();
     });
@@ -328,7 +332,8 @@ class TilePlanner {
   const Dim3& block_;
   std::int64_t depth_;
   TileCopies copies_;
-  ExprPtr first_;         // iteration of the contraction
+  ExprPtr first_;  // iteration of the contraction
+  ExprPtr limit_;
   std::string variable_;  // the contraction's
   std::string outer_;     // first iteration of a strip
   TileUses uses_;
@@ -339,20 +344,6 @@ class TilePlanner {
 Result<TilePlan> plan_tile(const Kernel& kernel, const Analysis& analysis, const StmtPtr& loop,
                            const Dim3& block, std::int64_t depth, const TileCopies& copies) {
   return TilePlanner(kernel, analysis, block, depth, copies).plan(loop);
-}
-
-std::vector<std::int64_t> StagedArray::extents() const {
-  std::vector<std::int64_t> result;
-  for (const FootprintDimension& dimension : footprint.dimensions)
-    result.push_back(dimension.extent);
-  if (transposed) std::swap(result[result.size() - 2], result.back());
-  result.back() += padding;
-  return result;
-}
-
-ExprPtr StagedArray::element(std::vector<ExprPtr> at) const {
-  if (transposed) std::swap(at[at.size() - 2], at.back());
-  return source::element(source::variable(tile, scalar), at);
 }
 
 }  // namespace regraph::rewrite

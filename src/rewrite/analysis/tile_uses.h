@@ -2,8 +2,8 @@
 // tile. Used by tile_plan.
 #pragma once
 
+#include "affine/access_map.h"
 #include "affine/block_geometry.h"
-#include "affine/footprint.h"
 #include "base/result.h"
 #include "rewrite/forms/ir.h"
 #include "source/analysis.h"

@@ -25,11 +25,11 @@ bool require_divisible(const Polynomial& polynomial, std::int64_t width, const S
   return true;
 }
 
-std::optional<VectorCopy> vector_copy_of(const Footprint& footprint, const Polynomial& base,
+std::optional<VectorCopy> vector_copy_of(const AccessMap& footprint, const Polynomial& base,
                                          ScalarType scalar, int alignment,
                                          const SymbolFacts& facts) {
   if (footprint.dimensions.empty()) return std::nullopt;
-  const FootprintDimension& columns = footprint.dimensions.back();
+  const AccessDimension& columns = footprint.dimensions.back();
   if (!(columns.stride == Polynomial(1))) return std::nullopt;
   const auto bytes = static_cast<std::int64_t>(size_in_bytes(scalar));
   for (std::int64_t width = 4; width > 1; width /= 2) {

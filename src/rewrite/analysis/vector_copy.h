@@ -2,7 +2,7 @@
 // of them make a vector, and every row starts at a multiple of W. Used by tile_plan.
 #pragma once
 
-#include "affine/footprint.h"
+#include "affine/access_map.h"
 #include "affine/tile_guard.h"
 #include "rewrite/forms/ir.h"
 
@@ -37,7 +37,7 @@ struct SymbolFacts {
 // Returns the widest vectors that can fill the footprint's columns, of `scalar` elements in buffers
 // that are aligned to `alignment` bytes; nothing where there are none. `base`: the index of the
 // footprint's first element.
-[[nodiscard]] std::optional<VectorCopy> vector_copy_of(const Footprint& footprint,
+[[nodiscard]] std::optional<VectorCopy> vector_copy_of(const AccessMap& footprint,
                                                        const Polynomial& base, ScalarType scalar,
                                                        int alignment, const SymbolFacts& facts);
 

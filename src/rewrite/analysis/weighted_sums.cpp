@@ -133,24 +133,9 @@ class Summer {
 
   // What the assignment adds to its target that is linear in weights; null for anything else.
   std::optional<ExprPtr> added_weight(const Assignment& assigned) const {
-    using Op = AssignmentOperator;
-    const auto linear = [&](const ExprPtr& expr) {
-      return degree(expr) == WeightDegree::linear ? std::optional(expr) : std::nullopt;
-    };
-    if (assigned.op == Op::add || assigned.op == Op::subtract) return linear(assigned.value);
-    if (assigned.op != Op::assign) return std::nullopt;
-    ExprPtr a;
-    ExprPtr b;
-    const auto own = same(assigned.target);
-    if (matches(assigned.value, sum(own, any(a))) || matches(assigned.value, sum(any(a), own)) ||
-        matches(assigned.value, operation(BinaryOperator::subtract, own, any(a)))) {
-      return linear(a);
-    }
-    for (const char* function : {"fmaf", "fma"}) {
-      if (matches(assigned.value, called(function, any(a), any(b), own)))
-        return linear(source::multiply(a, b));
-    }
-    return std::nullopt;
+    const auto added = added_term(assigned);
+    const bool is_linear = added && degree(added->term) == WeightDegree::linear;
+    return is_linear ? std::optional(added->term) : std::nullopt;
   }
 
   // Whether the loops around the assignment go through all elements of the array.
@@ -199,9 +184,7 @@ class Summer {
       const WeightDegree inner = together(degree(choice->then), degree(choice->otherwise));
       return degree(choice->condition) <= WeightDegree::none ? inner : WeightDegree::other;
     }
-    if (const auto* call = as<Call>(expr); call != nullptr &&
-                                           (call->function == "fmaf" || call->function == "fma") &&
-                                           call->arguments.size() == 3) {
+    if (const Call* call = as_multiply_add(expr)) {
       return together(product(degree(call->arguments[0]), degree(call->arguments[1])),
                       degree(call->arguments[2]));
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "affine/neighbourhood.h"
+#include "rewrite/analysis/stage.h"
 #include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
@@ -15,32 +16,17 @@ namespace regraph::rewrite {
 // Filters are read by vectors of so many bytes where their rows are made of whole ones.
 constexpr std::int64_t kFilterVectorBytes = 16;
 
-// One array in shared memory. What follows the threads is a box around them; what is the same for
-// all of them, a filter, has a dimension for each counter that it follows.
-struct WindowArray {
-  std::string name;
-  std::string type;
-  ScalarType scalar = ScalarType::f32;
-  std::string tile;
+// What follows the threads is a box around them; what is the same for all of them, a filter, has a
+// dimension for each counter that it follows.
+struct WindowArray : Stage {
   bool follows_threads = false;
-  bool wide_index = false;
-  std::vector<std::string> counters;  // of a filter: a dimension each, in the order of the tile
-  std::vector<Polynomial> strides;    // between neighbours along the dimensions, in elements
-  std::vector<std::int64_t> lowest;   // coordinates of the first element
-  std::vector<std::int64_t> extents;
-  std::int64_t padding = 0;  // elements at the end of the tile's rows that nothing uses
-  Polynomial base;           // index of the element at coordinates 0, in the first strip
-  Polynomial strip_pitch;    // added for every iteration before the strip
-  ExprPtr count;             // elements of the buffer
+  // Of a filter: a dimension each; empty, the last one: distances between its reads.
+  std::vector<std::string> counters;
+  Polynomial strip_pitch;  // added to an index for every iteration before the strip
   // Polynomials that are not negative where the original reads the element, over coordinates
-  // (coordinate_symbol) counted from the first element; elsewhere the tile holds zeros. The strip's
-  // counter in them is that of the strip's first iteration.
+  // (coordinate_symbol) counted from the first element. The strip's counter in them is that of the
+  // strip's first iteration.
   std::vector<Polynomial> conditions;
-
-  // Elements of the tile, without padding.
-  [[nodiscard]] std::int64_t elements() const;
-  // The tile's declaration.
-  [[nodiscard]] Variable variable() const;
 };
 
 // Stands for the coordinate along a dimension in conditions.

@@ -32,17 +32,8 @@ std::vector<ExprPtr> factors_of(const ExprPtr& value) {
 }
 
 ExprPtr added_by(const WindowUpdate& update) {
-  if (update.op == AssignmentOperator::add || update.op == AssignmentOperator::subtract)
-    return update.value;
-  if (update.op != AssignmentOperator::assign) return nullptr;
-  ExprPtr a;
-  ExprPtr b;
-  const auto own = same(update.target);
-  if (matches(update.value, sum(own, any(a)))) return a;
-  for (const char* function : {"fmaf", "fma", "__fmaf_rn"}) {
-    if (matches(update.value, called(function, any(a), any(b), own))) return source::multiply(a, b);
-  }
-  return nullptr;
+  const auto added = added_term(update.target, update.op, update.value);
+  return added ? added->term : nullptr;
 }
 
 namespace {

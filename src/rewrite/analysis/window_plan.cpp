@@ -13,11 +13,13 @@
 #include "rewrite/analysis/window_nest.h"
 #include "rewrite/analysis/window_order.h"
 #include "rewrite/forms/kernel_state.h"
+#include "rewrite/forms/names.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -272,13 +274,14 @@ constexpr std::size_t kMostCounters = 6;
 class ArrayStager {
  public:
   ArrayStager(const WindowPlan& plan, const KernelForm& form, const Problem& problem,
-              const Launch& launch, const NeighbourhoodFinder& finder)
+              const Launch& launch, const NeighbourhoodFinder& finder, bool by_vectors)
       : plan_(plan),
         kernel_(form.kernel),
         analysis_(form.analysis),
         problem_(problem),
         launch_(launch),
-        finder_(finder) {}
+        finder_(finder),
+        by_vectors_(by_vectors) {}
 
   Result<WindowArray> stage(const std::string& name,
                             const std::vector<const WindowAccess*>& reads) {
@@ -307,6 +310,15 @@ class ArrayStager {
     auto count = buffer_length(name, problem_, &launch_, kernel_, analysis_, array.wide_index);
     if (!count) return count.error();
     array.count = *count;
+    name_coordinates(array);
+    if (by_vectors_ && array.follows_threads) {
+      SymbolFacts facts;
+      facts.is_parameter = [&](const std::string& symbol) {
+        return kernel_.parameter(symbol) != nullptr;
+      };
+      if (plan_.nest.strip() != nullptr) facts.multiples[plan_.outer] = plan_.depth;
+      fill_by_vectors(array, problem_.assume.align, facts);
+    }
     return array;
   }
 
@@ -314,12 +326,9 @@ class ArrayStager {
   Status stage_box(WindowArray& array, const std::vector<ExprPtr>& indices) {
     auto box = finder_.find(array.name, indices);
     if (!box) return box.error();
-    if (box->reads < kFewestReads * box->elements())
+    if (box->reads < kFewestReads * box->box.elements())
       return refuse("its elements are read less than twice on average");
-    array.strides = std::move(box->strides);
-    array.lowest = std::move(box->lowest);
-    array.extents = std::move(box->extents);
-    array.base = std::move(box->base);
+    array.box = std::move(box->box);
     return {};
   }
 
@@ -337,17 +346,14 @@ class ArrayStager {
         return refuse("its index multiplies counters");
       moving.insert(counter);
       array.counters.push_back(counter);
-      array.strides.push_back(*stride);
-      array.lowest.push_back(0);
-      array.extents.push_back(finder_.count_of(counter));
       // Loops may begin elsewhere than at zero.
       const auto begin = plan_.nest.loops[at].trips
                              ? analysis_.polynomial(plan_.nest.loops[at].counted.first)
                              : std::optional(Polynomial(0));
-      array.lowest.back() = *begin->constant();
+      array.box.dimensions.push_back({*stride, {}, finder_.count_of(counter), *begin->constant()});
     }
-    array.base = first.without(moving);
-    for (const std::string& symbol : array.base.symbols()) {
+    array.box.base = first.without(moving);
+    for (const std::string& symbol : array.box.base.symbols()) {
       const bool is_known = symbol.starts_with("blockIdx.") || kernel_.parameter(symbol) != nullptr;
       if (!is_known) return refuse("its index follows '" + symbol + "'");
     }
@@ -359,24 +365,55 @@ class ArrayStager {
       nearest = std::min(nearest, *distance);
       farthest = std::max(farthest, *distance);
     }
-    if (nearest < farthest) {
+    if (nearest < farthest || array.counters.empty()) {
       array.counters.emplace_back();
-      array.strides.emplace_back(1);
-      array.lowest.push_back(nearest);
-      array.extents.push_back(farthest - nearest + 1);
-    }
-    if (array.extents.empty()) {
-      array.counters.emplace_back();
-      array.strides.emplace_back(1);
-      array.lowest.push_back(0);
-      array.extents.push_back(1);
+      array.box.dimensions.push_back({Polynomial(1), {}, farthest - nearest + 1, nearest});
     }
     if (array.counters.size() > kMostCounters) return refuse("it is read in too many directions");
-    const std::int64_t vector =
-        kFilterVectorBytes / static_cast<std::int64_t>(size_in_bytes(array.scalar));
-    const std::int64_t row = array.extents.back();
+    const auto bytes = static_cast<std::int64_t>(size_in_bytes(*array.scalar));
+    const std::int64_t vector = kFilterVectorBytes / bytes;
+    const std::int64_t row = array.box.dimensions.back().extent;
     if (vector > 1 && row >= vector) array.padding = (row + vector - 1) / vector * vector - row;
+    // Aligned although no row is made of whole vectors, a compiler may read beyond the last
+    // element.
+    array.is_aligned = (row + array.padding) * bytes % kFilterVectorBytes == 0;
+    order_by_memory(array);
     return {};
+  }
+
+  // The box in the order of memory, whatever the tile's is.
+  static void order_by_memory(WindowArray& array) {
+    const std::vector<AccessDimension> in_tile = array.box.dimensions;
+    const std::vector<std::string> counters = array.counters;
+    std::vector<std::size_t> by_stride(in_tile.size());
+    for (std::size_t d = 0; d < by_stride.size(); ++d)
+      by_stride[d] = d;
+    const auto size = [&](std::size_t d) {
+      const auto constant = in_tile[d].stride.constant();
+      return std::pair(!constant.has_value(), constant ? std::abs(*constant) : 0);
+    };
+    std::stable_sort(by_stride.begin(), by_stride.end(),
+                     [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+    array.order.resize(in_tile.size());
+    for (std::size_t d = 0; d < in_tile.size(); ++d) {
+      array.box.dimensions[d] = in_tile[by_stride[d]];
+      array.counters[d] = counters[by_stride[d]];
+      array.order[by_stride[d]] = d;
+    }
+  }
+
+  void name_coordinates(WindowArray& array) const {
+    const std::size_t rank = array.box.dimensions.size();
+    Names names(kernel_);
+    for (std::size_t d = 0; d < rank; ++d) {
+      std::string stem = "place";
+      if (array.follows_threads) {
+        stem = kDirections[kDirections.size() - rank + d];
+      } else if (!array.counters[d].empty()) {
+        stem = array.counters[d];
+      }
+      array.coordinates.push_back(names.fresh(array.name + "_" + stem));
+    }
   }
 
   bool mentions_counters(const Polynomial& polynomial) const {
@@ -394,6 +431,7 @@ class ArrayStager {
       if (index == indices.front()) array.strip_pitch = *pitch;
       if (!(array.strip_pitch == *pitch)) return refuse("its reads move apart as channels go by");
     }
+    array.strip_offset = array.strip_pitch * Polynomial::symbol(plan_.outer);
     for (const std::string& symbol : array.strip_pitch.symbols()) {
       if (finder_.is_local(symbol)) return refuse("its channels are not a fixed distance apart");
     }
@@ -406,6 +444,7 @@ class ArrayStager {
   const Problem& problem_;
   const Launch& launch_;
   const NeighbourhoodFinder& finder_;
+  bool by_vectors_;
 };
 
 // The array that all of `reads` are of, with its tile; without a name for the tile and without
@@ -414,8 +453,8 @@ Result<WindowArray> stage_window_array(const std::string& name,
                                        const std::vector<const WindowAccess*>& reads,
                                        const WindowPlan& plan, const KernelForm& form,
                                        const Problem& problem, const Launch& launch,
-                                       const NeighbourhoodFinder& finder) {
-  return ArrayStager(plan, form, problem, launch, finder).stage(name, reads);
+                                       const NeighbourhoodFinder& finder, bool by_vectors) {
+  return ArrayStager(plan, form, problem, launch, finder, by_vectors).stage(name, reads);
 }
 
 CounterRanges strip_counters(const WindowNest& nest, std::int64_t depth) {
@@ -484,6 +523,19 @@ bool goes_over_channels(const WindowNest& nest, std::int64_t depth,
   });
 }
 
+// The conditions as the copy asks them.
+void guard_elements(WindowArray& array, const WindowPlan& plan) {
+  array.asks_by_vector = true;
+  for (Polynomial condition : array.conditions) {
+    if (const WindowLoop* strip = plan.nest.strip())
+      condition = condition.substitute(strip->counted.name, Polynomial::symbol(plan.outer));
+    for (std::size_t d = 0; d < array.coordinates.size(); ++d)
+      condition =
+          condition.substitute(coordinate_symbol(d), Polynomial::symbol(array.coordinates[d]));
+    array.guards.push_back(TileGuard::not_negative(condition));
+  }
+}
+
 }  // namespace
 
 const WindowArray* WindowPlan::array(const std::string& name) const {
@@ -493,7 +545,7 @@ const WindowArray* WindowPlan::array(const std::string& name) const {
 }
 
 Result<WindowPlan> plan_window(const KernelForm& form, const Launch& launch, const Problem& problem,
-                               std::optional<std::int64_t> depth) {
+                               std::optional<std::int64_t> depth, bool by_vectors) {
   const Dim3& block = launch.block;
   auto nest = find_window_nest(form.kernel, form.analysis);
   if (!nest) return nest.error();
@@ -511,20 +563,33 @@ Result<WindowPlan> plan_window(const KernelForm& form, const Launch& launch, con
   WindowPlan plan;
   plan.nest = std::move(*nest);
   plan.depth = depth.value_or(1);
+  Names names(form.kernel);
+  if (const WindowLoop* strip = plan.nest.strip()) {
+    plan.outer = names.fresh(strip->counted.name + "0");
+    plan.inner = names.fresh(strip->counted.name + "1");
+  }
   const NeighbourhoodFinder finder(form.kernel, form.analysis, block,
                                    strip_counters(plan.nest, plan.depth));
   if (Status status = check_thread_guards(plan.nest, form); !status) return status.error();
   if (Status status = order_window_loops(plan, *accesses, finder, form.analysis, problem); !status)
     return status.error();
   for (const auto& [name, reads] : reads_by_array(*accesses)) {
-    auto array = stage_window_array(name, reads, plan, form, problem, launch, finder);
+    auto array = stage_window_array(name, reads, plan, form, problem, launch, finder, by_vectors);
     if (!array) return refuse(name + ": " + array.error().message);
+    array->tile = names.fresh(name + "_tile");
     plan.arrays.push_back(std::move(*array));
+  }
+  if (by_vectors && std::none_of(plan.arrays.begin(), plan.arrays.end(),
+                                 [](const WindowArray& one) { return one.vectors.has_value(); })) {
+    return refuse("no row of a box can begin and end where vectors of " +
+                  std::to_string(problem.assume.align) + " bytes at most do");
   }
   if (!has_neighbours(plan, *accesses, finder))
     return refuse("no loop leads from a thread's place to its neighbours'");
   if (Status status = take_window_conditions(plan, *accesses, form, finder); !status)
     return status.error();
+  for (WindowArray& array : plan.arrays)
+    guard_elements(array, plan);
   return plan;
 }
 

@@ -18,6 +18,8 @@ namespace regraph::rewrite {
 struct WindowPlan {
   WindowNest nest;
   std::int64_t depth = 1;  // iterations of the strip loop that are staged at once
+  std::string outer;       // names of the strip's first iteration, and of one within it
+  std::string inner;
   std::vector<WindowArray> arrays;
   std::vector<std::size_t> order;  // of nest.loops in the new code, outermost first
   std::vector<bool> written_out;   // by loop of `order`: unrolled completely
@@ -28,9 +30,10 @@ struct WindowPlan {
 };
 
 // `depth`: iterations of an outer loop of unknown length that are staged at once; nothing where
-// there must be no such loop. Error: refused, with the reason.
+// there must be no such loop. `by_vectors`: boxes are filled by vectors. Error: refused, with the
+// reason, as where no box can be.
 [[nodiscard]] Result<WindowPlan> plan_window(const KernelForm& form, const Launch& launch,
                                              const Problem& problem,
-                                             std::optional<std::int64_t> depth);
+                                             std::optional<std::int64_t> depth, bool by_vectors);
 
 }  // namespace regraph::rewrite

@@ -59,13 +59,8 @@ int mentions_of(const std::string& name, const Block& block) {
 bool adds_to(const std::string& name, const Stmt& stmt) {
   const auto* assignment = as<Assignment>(stmt);
   if (assignment == nullptr || !is_named(assignment->target, name)) return false;
-  const ExprPtr& value = assignment->value;
-  if (assignment->op == AssignmentOperator::add) return mentions_of(name, value) == 0;
-  if (assignment->op != AssignmentOperator::assign || mentions_of(name, value) != 1) return false;
-  const auto itself = named(name);
-  return matches(value, source::sum(itself, any())) || matches(value, source::sum(any(), itself)) ||
-         matches(value, called("fmaf", any(), any(), itself)) ||
-         matches(value, called("fma", any(), any(), itself));
+  const auto added = added_term(*assignment);
+  return added && !added->is_subtracted && mentions_of(name, added->term) == 0;
 }
 
 // The variables that are added up, and nothing else; false for anything else.

@@ -30,25 +30,20 @@ struct SumChain {
   std::vector<ExprPtr> rounds;
 };
 
-bool is_fused(const Expr& expr) {
-  const auto* call = as<Call>(expr);
-  return call != nullptr && call->arguments.size() == 3 &&
-         (call->function == "fmaf" || call->function == "fma");
-}
-
 bool adds(const ExprPtr& expr) {
-  return as_binary(expr, BinaryOperator::add) != nullptr || is_fused(*expr);
+  return as_binary(expr, BinaryOperator::add) != nullptr || as_multiply_add(expr) != nullptr;
 }
 
 // One round of adding to `hole` the way that `like` does, of what begins the sum; null where it
 // begins with something else.
-ExprPtr first_round(const ExprPtr& start, const Expr& like, const ExprPtr& hole) {
-  if (!is_fused(like)) {
-    return with_type(source::add(hole, start), like.type);
+ExprPtr first_round(const ExprPtr& start, const ExprPtr& like, const ExprPtr& hole) {
+  const Call* fused = as_multiply_add(like);
+  if (fused == nullptr) {
+    return with_type(source::add(hole, start), like->type);
   }
   const auto* product = as_binary(start, BinaryOperator::multiply);
   if (product == nullptr) return nullptr;
-  auto call = std::make_shared<Call>(to<Call>(like));
+  auto call = std::make_shared<Call>(*fused);
   call->arguments = {product->left, product->right, hole};
   return call;
 }
@@ -61,7 +56,7 @@ SumChain chain_of(ExprPtr expr, const ExprPtr& hole) {
     if (const auto* sum = as<Binary>(expr)) {
       const bool is_left = !adds(sum->right) || adds(sum->left);
       inner = is_left ? sum->left : sum->right;
-      result.rounds.push_back(first_round(is_left ? sum->right : sum->left, *expr, hole));
+      result.rounds.push_back(first_round(is_left ? sum->right : sum->left, expr, hole));
     } else {
       auto call = std::make_shared<Call>(to<Call>(*expr));
       inner = call->arguments[2];
@@ -226,7 +221,7 @@ class SumRoller final : public Mutator {
     const auto* sum = as_binary(chain.rounds.front(), BinaryOperator::add);
     if (sum == nullptr) return false;
     const ExprPtr second = sum->right;
-    chain.rounds.front() = first_round(chain.start, *chain.rounds.front(), hole);
+    chain.rounds.front() = first_round(chain.start, chain.rounds.front(), hole);
     chain.start = second;
     return roll_chain(std::move(chain), hole, name, before);
   }
@@ -234,7 +229,7 @@ class SumRoller final : public Mutator {
   bool roll_chain(SumChain chain, const ExprPtr& hole, const std::string& name, Block& before) {
     const ScalarType type = *hole->type;
     ExprPtr zero = neutral(type);
-    const ExprPtr first = first_round(chain.start, *chain.rounds.front(), hole);
+    const ExprPtr first = first_round(chain.start, chain.rounds.front(), hole);
     const std::string counter = unused_name("k");
     const auto common_of = [&](const ExprPtr& one, const ExprPtr& other, std::size_t distance) {
       return CommonCode(analysis_, counter, static_cast<std::int64_t>(distance)).of(one, other);

@@ -138,11 +138,8 @@ ExprPtr SumUpdateSplitter::added_to_scaled(const ExprPtr& value, const ExprPtr& 
     if (is_scaled(sum->left, target)) return sum->right;
     return is_scaled(sum->right, target) ? sum->left : nullptr;
   }
-  const auto* call = as<Call>(value);
-  const bool is_fused =
-      call != nullptr && call->arguments.size() == 3 &&
-      (call->function == "fmaf" || call->function == "fma" || call->function == "__fmaf_rn");
-  if (!is_fused) return nullptr;
+  const Call* call = as_multiply_add(value);
+  if (call == nullptr) return nullptr;
   const ExprPtr product =
       with_type(source::multiply(call->arguments[0], call->arguments[1]), scalar_);
   return is_scaled(product, target) ? call->arguments[2] : nullptr;

@@ -8,10 +8,10 @@
 // iteration (interior.h). It is the same for all threads of a block, so that barriers may stand
 // inside. Guards that it does not imply stay.
 #include "rewrite/analysis/interior.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/guard_removal.h"
 #include "rewrite/transform/inside_first.h"
-#include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/walk.h"
 

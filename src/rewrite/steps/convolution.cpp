@@ -5,8 +5,8 @@
 //   output channels or columns a block apart, and keeps their sums in registers.
 //
 // It is what these steps make of a kernel one after another: restrict_ldg and block_size (where
-// they apply), thread_coarsen along y with order=contiguous, along z and x, window_tile. Alone the
-// first of them make most kernels slower, so that no search that looks one step ahead goes on
+// they apply), thread_coarsen along y with order=contiguous, along z and x, window_tile, and
+// async_pipeline (where `stages` says so). Alone the first of them make most kernels slower, so that no search that looks one step ahead goes on
 // there. Legal where each of them is. One output channel a thread is refused where channels read
 // the same input and could share it: the members are there for who wants it.
 #include "affine/guarded_access.h"
@@ -48,6 +48,16 @@ class Convolution final : public MacroStep {
     // Along one dimension, where rows are output channels.
     add("32x8", "8", "1", "4", "4");
     add("32x4", "16", "1", "4", "4");
+    // Filled by vectors, and several strips ahead where there are any.
+    const auto fill = [&](std::size_t like, const char* stages) {
+      result.push_back(result[like]);
+      result.back()["copy"] = "vector";
+      if (stages != nullptr) result.back()["stages"] = stages;
+    };
+    for (const std::size_t whole : {0, 2})
+      fill(whole, nullptr);
+    for (const std::size_t strips : {3, 5, 6})
+      fill(strips, "2");
     return result;
   }
 
@@ -60,6 +70,8 @@ class Convolution final : public MacroStep {
     const int outputs = reader.integer("outputs");
     const std::string depth = reader.text("depth");
     const int columns = parameters.contains("columns") ? reader.integer("columns") : 1;
+    const std::string copy = parameters.contains("copy") ? reader.text("copy") : "";
+    const int stages = parameters.contains("stages") ? reader.integer("stages") : 1;
     if (!reader.status()) return reader.status().error();
     if (outputs == 1 && channels_share_input(kernel)) {
       return refuse(
@@ -67,7 +79,8 @@ class Convolution final : public MacroStep {
           "once: 'outputs' of more than one");
     }
     std::vector<MacroMember> members;
-    const StepParameters tile = {{"depth", depth}};
+    StepParameters tile = {{"depth", depth}};
+    if (!copy.empty()) tile["copy"] = copy;
     const auto is_flat = begin_with_flat_index(kernel, kernel, {"window_tile", {tile}}, members);
     if (!is_flat) return is_flat.error();
     if (*is_flat)
@@ -85,7 +98,9 @@ class Convolution final : public MacroStep {
     if (columns > 1) {
       members.push_back({"thread_coarsen", {{{"axis", "x"}, {"factor", std::to_string(columns)}}}});
     }
-    members.push_back({"window_tile", {tile}});
+    members.push_back({"window_tile", {tile}, false, stages > 1});
+    if (stages > 1)
+      members.push_back({"async_pipeline", {{{"stages", std::to_string(stages)}}}});
     return members;
   }
 

@@ -9,9 +9,9 @@
 // separates the rounds where shared memory is used.
 #include "affine/block_geometry.h"
 #include "affine/size_expression.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/forms/normal_form.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"

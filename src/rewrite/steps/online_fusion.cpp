@@ -15,8 +15,8 @@
 // original's, bit for bit; sums are rounded differently.
 #include "rewrite/analysis/online_loops.h"
 #include "rewrite/forms/ir.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/names.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"

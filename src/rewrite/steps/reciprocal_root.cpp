@@ -9,8 +9,8 @@
 //
 // Legal for divisors in single precision that are products of square roots, of numbers whose root
 // is among them, and of names for such.
+#include "rewrite/forms/names.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"

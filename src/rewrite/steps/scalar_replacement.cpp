@@ -15,8 +15,8 @@
 // is accessed nowhere else between the first use and the last, nor may other threads take part
 // there (element_rows.h). A single element is kept by the plain form already.
 #include "rewrite/analysis/element_rows.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/names.h"
 #include "source/build.h"
 #include "source/mutator.h"
 #include "source/walk.h"

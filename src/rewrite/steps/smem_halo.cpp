@@ -16,8 +16,10 @@
 #include "affine/neighbourhood.h"
 #include "affine/size_expression.h"
 #include "rewrite/analysis/shared_memory.h"
+#include "rewrite/analysis/stage.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/transform/stage_copy.h"
 #include "source/build.h"
 #include "source/walk.h"
 
@@ -30,30 +32,23 @@ namespace {
 // Staging pays when each staged element is read at least this often by the block.
 constexpr std::int64_t kLeastReuse = 2;
 
-struct StagedBox {
-  Neighbourhood box;
-  std::string tile;
-  std::string type;
-  ScalarType scalar = ScalarType::f32;
-  ExprPtr count;  // elements of the buffer
-};
-
-Variable tile_of(const StagedBox& staged) {
-  Variable tile = local_variable(staged.tile, staged.type, staged.scalar, staged.box.extents);
-  tile.storage = Storage::shared;
-  return tile;
-}
-
-using StagedBoxes = std::vector<StagedBox>;
+using StagedBoxes = std::vector<Stage>;
 
 class SmemHalo final : public PlacedStep<StagedBoxes> {
  public:
   std::string_view id() const override { return "smem_halo"; }
   int position() const override { return 120; }
-  std::vector<StepParameters> settings() const override { return {{}}; }
+  std::vector<StepParameters> settings() const override { return {{}, {{"copy", "vector"}}}; }
 
  protected:
-  Result<StagedBoxes> find(const KernelAnalysis& state, const StepParameters&) const override {
+  Result<StagedBoxes> find(const KernelAnalysis& state,
+                           const StepParameters& parameters) const override {
+    bool by_vectors = false;
+    if (const auto copy = parameters.find("copy"); copy != parameters.end()) {
+      if (copy->second != "vector")
+        return fail(ErrorCode::invalid_argument, "'copy' must be vector");
+      by_vectors = true;
+    }
     auto launch = state.launch();
     if (!launch) return launch.error();
     if (!state.problem().assume.noalias) {
@@ -74,12 +69,22 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     for (const KernelParameter& parameter : form.kernel.parameters) {
       if (!parameter.is_pointer || form.analysis.is_written(parameter.name)) continue;
       auto box = stage(parameter, form, finder, **launch, state.problem());
+      if (box) {
+        box->tile = names.fresh(parameter.name + "_tile");
+        const std::size_t rank = box->box.dimensions.size();
+        for (std::size_t d = 0; d < rank; ++d) {
+          box->coordinates.push_back(
+              names.fresh(parameter.name + "_" + kDirections[kDirections.size() - rank + d]));
+        }
+        if (by_vectors) fill(*box, form.kernel, state.problem());
+        if (by_vectors && !box->vectors)
+          box = refuse("no row of its box can begin and end where vectors do");
+      }
       if (!box) {
         obstacles += (obstacles.empty() ? "" : "; ") + parameter.name + ": " + box.error().message;
         continue;
       }
-      box->tile = names.fresh(parameter.name + "_tile");
-      bytes += bytes_of(tile_of(*box));
+      bytes += bytes_of(box->variable());
       staged.push_back(std::move(*box));
     }
     if (staged.empty()) {
@@ -96,8 +101,11 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     const Dim3& block = (*state.launch())->block;
     const NeighbourhoodFinder finder(form.kernel, form.analysis, block);
     Names names(form.kernel);
-    for (const StagedBox& one : staged)
+    for (const Stage& one : staged) {
       names.take(one.tile);
+      for (const std::string& coordinate : one.coordinates)
+        names.take(coordinate);
+    }
     KernelState result = state.state();
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = with_tiles(form.kernel, staged, finder, block, names);
@@ -106,49 +114,61 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
   }
 
  private:
-  static Result<StagedBox> stage(const KernelParameter& parameter, const KernelForm& form,
-                                 const NeighbourhoodFinder& finder, const Launch& launch,
-                                 const Problem& problem) {
+  static Result<Stage> stage(const KernelParameter& parameter, const KernelForm& form,
+                             const NeighbourhoodFinder& finder, const Launch& launch,
+                             const Problem& problem) {
     if (!parameter.scalar) {
       return refuse("its element type is not supported in tiles");
     }
     auto box = finder.find(parameter.name);
     if (!box) return box.error();
-    if (box->elements() <= static_cast<std::int64_t>(launch.block.count())) {
+    if (box->box.elements() <= static_cast<std::int64_t>(launch.block.count())) {
       return refuse("threads read their own elements only, no neighbours");
     }
-    if (box->reads < kLeastReuse * box->elements()) {
+    if (box->reads < kLeastReuse * box->box.elements()) {
       return refuse("its elements are read less than twice on average");
     }
-    StagedBox result;
+    Stage result;
+    result.name = parameter.name;
     result.type = parameter.type;
-    result.scalar = *parameter.scalar;
+    result.scalar = parameter.scalar;
+    result.wide_index = box->wide_index;
+    result.box = std::move(box->box);
     auto count = buffer_length(parameter.name, problem, &launch, form.kernel, form.analysis,
-                               box->wide_index);
+                               result.wide_index);
     if (!count) return count.error();
     result.count = *count;
-    result.box = std::move(*box);
     return result;
+  }
+
+  static void fill(Stage& stage, const Kernel& kernel, const Problem& problem) {
+    SymbolFacts facts;
+    facts.is_parameter = [&](const std::string& symbol) {
+      return kernel.parameter(symbol) != nullptr;
+    };
+    fill_by_vectors(stage, problem.assume.align, facts);
   }
 
   static Block with_tiles(const Kernel& kernel, const StagedBoxes& staged,
                           const NeighbourhoodFinder& finder, const Dim3& block, Names& names) {
     Block result;
-    for (const StagedBox& one : staged)
-      result.push_back(declare(tile_of(one), nullptr));
+    for (const Stage& one : staged)
+      result.push_back(declare(one.variable(), nullptr));
     const std::string thread = names.fresh("thread");
     result.push_back(declare_integer(thread, linear_thread(block)));
-    for (const StagedBox& one : staged)
-      result.push_back(copy_loop(one, thread, static_cast<std::int64_t>(block.count()), names));
+    StageCopy copies(kernel, block, thread, names);
+    for (const Stage& one : staged) {
+      result.push_back(
+          copies.copy(one, one.vectors ? StageCopy::Deal::items : StageCopy::Deal::in_a_loop));
+    }
     result.push_back(barrier());
     const Block body =
         rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           const auto* access = as<Subscript>(expr);
           const auto* base = access != nullptr ? base_variable(*expr) : nullptr;
           if (base == nullptr) return std::nullopt;
-          const auto found = std::find_if(staged.begin(), staged.end(), [&](const StagedBox& one) {
-            return one.box.array == base->name;
-          });
+          const auto found = std::find_if(staged.begin(), staged.end(),
+                                          [&](const Stage& one) { return one.name == base->name; });
           if (found == staged.end()) return std::nullopt;
           const auto place = finder.coordinates(access->index, found->box);
           if (!place) return std::nullopt;
@@ -178,7 +198,7 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
       if (in_loop && only_assigns) {
         body =
             rewrite_expressions(branch->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-              const StagedBox* one = tile_read(expr, staged);
+              const Stage* one = tile_read(expr, staged);
               return one != nullptr ? std::optional(read_in_front(expr, *one, names, result))
                                     : std::nullopt;
             });
@@ -192,61 +212,25 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     return result;
   }
 
-  static const StagedBox* tile_read(const ExprPtr& expr, const StagedBoxes& staged) {
+  static const Stage* tile_read(const ExprPtr& expr, const StagedBoxes& staged) {
     const auto* base = is<Subscript>(expr) ? base_variable(*expr) : nullptr;
     if (base == nullptr) return nullptr;
     const auto found = std::find_if(staged.begin(), staged.end(),
-                                    [&](const StagedBox& one) { return one.tile == base->name; });
+                                    [&](const Stage& one) { return one.tile == base->name; });
     return found == staged.end() ? nullptr : &*found;
   }
 
-  static ExprPtr read_in_front(const ExprPtr& read, const StagedBox& staged, Names& names,
-                               Block& out) {
+  static ExprPtr read_in_front(const ExprPtr& read, const Stage& staged, Names& names, Block& out) {
     for (const StmtPtr& earlier : out) {
       const auto* declaration = as<Declaration>(earlier);
       if (declaration != nullptr && equal(declaration->value, read))
         return source::variable(declaration->variable.name, staged.scalar);
     }
     Variable value =
-        local_variable(names.fresh(staged.box.array + "_value"), staged.type, staged.scalar);
+        local_variable(names.fresh(staged.name + "_value"), staged.type, staged.scalar);
     value.is_const = true;
     out.push_back(declare(value, read));
     return source::variable(value.name, staged.scalar);
-  }
-
-  static StmtPtr copy_loop(const StagedBox& staged, const std::string& thread, std::int64_t threads,
-                           Names& names) {
-    const Neighbourhood& box = staged.box;
-    const std::string item = names.fresh(box.array + "_item");
-    const std::size_t rank = box.extents.size();
-    Block body;
-    std::vector<ExprPtr> place;
-    Polynomial index = box.base;
-    std::int64_t below = box.elements();
-    for (std::size_t d = 0; d < rank; ++d) {
-      below /= box.extents[d];
-      ExprPtr value = divide(source::variable(item), integer(below));
-      if (below == 1) value = source::variable(item);
-      if (d > 0) value = remainder(value, integer(box.extents[d]));
-      const std::string name =
-          names.fresh(box.array + "_" + kDirections[kDirections.size() - rank + d]);
-      body.push_back(declare_integer(name, value));
-      place.push_back(source::variable(name));
-      index = index + box.strides[d] * (Polynomial::symbol(name) + Polynomial(box.lowest[d]));
-    }
-    const std::string position = names.fresh(box.array + "_index");
-    Variable variable = box.wide_index ? local_variable(position, "long long", ScalarType::i64)
-                                       : local_variable(position, "int", ScalarType::i32);
-    variable.is_const = true;
-    body.push_back(declare(variable, to_expression(index, box.wide_index)));
-    const ExprPtr at = source::variable(position, variable.scalar);
-    const ExprPtr inside =
-        both(binary(BinaryOperator::greater_equal, at, integer(0)), less(at, staged.count));
-    const ExprPtr value = conditional(
-        inside, element(source::variable(box.array, staged.scalar), {at}), zero_of(staged.scalar));
-    body.push_back(assign(element(source::variable(staged.tile, staged.scalar), place), value));
-    return counted_loop(item, source::variable(thread), integer(box.elements()), threads,
-                        std::move(body));
   }
 };
 

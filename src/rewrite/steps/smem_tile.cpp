@@ -14,7 +14,7 @@
 // With copy=vector, threads copy W neighbours with one access where the whole strip belongs to what
 // is accessed and W divides where rows start (asked when the kernel runs, the same for all threads
 // of a block), and single elements elsewhere. Tiles then lie so that what a thread reads one after
-// another is contiguous, and aligned for wide reads (tile_copy.h, vector_copy.h). With copy=kept
+// another is contiguous, and aligned for wide reads (stage_copy.h, vector_copy.h). With copy=kept
 // they lie as the arrays do in memory instead, so that vectors may be copied to them whole, by
 // hardware too (async_pipeline); rows along the contraction are an odd number of vectors long, so
 // that threads can read vectors of several rows at once.
@@ -25,10 +25,10 @@
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/tile_plan.h"
 #include "rewrite/analysis/vector_type.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/transform/stage_copy.h"
 #include "rewrite/transform/tile_body.h"
-#include "rewrite/transform/tile_copy.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/printer.h"
@@ -57,25 +57,24 @@ std::int64_t copies_in(const Block& block) {
   return copies;
 }
 
-Variable tile_of(const StagedArray& array, bool is_read_by_vectors) {
-  Variable tile = local_variable(array.tile, array.type, array.scalar);
-  tile.storage = Storage::shared;
-  tile.extents = array.extents();
-  if (is_read_by_vectors) tile.alignment = static_cast<int>(kWidestAccess);
-  return tile;
-}
-
 class Tiler {
  public:
   Tiler(const Kernel& kernel, const Analysis& analysis, const Dim3& block, const TilePlan& plan)
-      : kernel_(kernel), analysis_(analysis), block_(block), plan_(plan) {
-    thread_ = fresh_name(kernel, "thread");
+      : kernel_(kernel), analysis_(analysis), block_(block), plan_(plan), names_(kernel) {
+    thread_ = names_.fresh("thread");
+    names_.take(plan.inner);
+    names_.take(plan.outer);
+    for (const StagedArray& array : plan.arrays) {
+      names_.take(array.tile);
+      for (const std::string& coordinate : array.coordinates)
+        names_.take(coordinate);
+    }
   }
 
   Block run() {
     Block result;
     for (const StagedArray& array : plan_.arrays)
-      result.push_back(declare(tile_of(array, plan_.copies.vectors), nullptr));
+      result.push_back(declare(array.variable(), nullptr));
     result.push_back(declare_integer(thread_, linear_thread(block_)));
     const Block body =
         rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
@@ -86,11 +85,11 @@ class Tiler {
   }
 
  private:
-  StmtPtr tiled_loop() const {
+  StmtPtr tiled_loop() {
     Block strip;
-    const TileCopy copies(kernel_, plan_, thread_, static_cast<std::int64_t>(block_.count()));
+    StageCopy copies(kernel_, block_, thread_, names_);
     for (const StagedArray& array : plan_.arrays)
-      strip.push_back(copies.copy(array));
+      strip.push_back(copies.copy(array, StageCopy::Deal::items));
     strip.push_back(barrier());
 
     const TileBody tiled(kernel_, analysis_, plan_);
@@ -116,15 +115,10 @@ class Tiler {
     const StmtPtr whole = counted_loop(plan_.inner, integer(0), limit, 1, body, unroll);
     if (is_shortened && plan_.copies.vectors) {
       // The last strip, if it is not a whole one, runs as a loop.
-      Names names(kernel_);
-      for (const std::string& name : {plan_.inner, plan_.outer, thread_})
-        names.take(name);
-      for (const StagedArray& array : plan_.arrays)
-        names.take(array.tile);
       for (const Block& beside : {body, strip})
         for (const std::string& name : declared_names(beside))
-          names.take(name);
-      const Block last = names.renamed(
+          names_.take(name);
+      const Block last = names_.renamed(
           {counted_loop(plan_.inner, integer(0), rest, 1, std::move(body), kNeverUnroll)});
       strip.push_back(
           branch(binary(BinaryOperator::less_equal, integer(plan_.depth), rest), {whole}, last));
@@ -140,6 +134,7 @@ class Tiler {
   const Analysis& analysis_;
   Dim3 block_;
   const TilePlan& plan_;
+  Names names_;
   std::string thread_;
 };
 
@@ -231,7 +226,7 @@ class SmemTile final : public PlacedStep<TilePlan> {
       // The kernel itself has no shared memory.
       std::int64_t bytes = 0;
       for (const StagedArray& array : plan->arrays)
-        bytes += bytes_of(tile_of(array, copies.vectors));
+        bytes += bytes_of(array.variable());
       if (Status status = require_shared_bytes(bytes, state, "the tiles need"); !status)
         return status.error();
       return plan;

@@ -16,17 +16,252 @@
 // alone, and the sum is seen under it alone, or about the place of an element of a product's
 // factor. There the tile holds a zero. The product with it adds nothing unless the other factor is
 // infinite or no number; then the sum is no number, and is added up as the original does.
+#include "affine/block_geometry.h"
+#include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/window_plan.h"
+#include "rewrite/forms/ir.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/names.h"
-#include "rewrite/transform/window_code.h"
+#include "rewrite/transform/stage_copy.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 namespace {
+
+// The code that window_tile makes of a nest of loops over a window.
+
+// The arguments must outlive it.
+class WindowCode {
+ public:
+  // `form` is what `plan` was made for.
+  WindowCode(const KernelForm& form, const Dim3& block, const WindowPlan& plan);
+
+  // The kernel's body with the nest on tiles.
+  [[nodiscard]] Block run();
+
+ private:
+  [[nodiscard]] Block nest();
+  [[nodiscard]] Block copies();
+  [[nodiscard]] Block sums();
+  [[nodiscard]] Block updates() const;
+  [[nodiscard]] ExprPtr on_tiles(const ExprPtr& expr) const;
+  [[nodiscard]] Block keep_beginnings();
+  [[nodiscard]] Block add_again();
+  [[nodiscard]] Block in_copies(Block body) const;
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+  Dim3 block_;
+  const WindowPlan& plan_;
+  Names names_;
+  NeighbourhoodFinder finder_;
+  std::string thread_;                             // name of the thread's number within its block
+  std::map<std::string, std::string> beginnings_;  // by sum: what it was before the loops
+};
+
+CounterRanges counters_of(const WindowPlan& plan) {
+  const WindowLoop* strip = plan.nest.strip();
+  if (strip == nullptr) return {};
+  return {{strip->counted.name, plan.depth}};
+}
+
+WindowCode::WindowCode(const KernelForm& form, const Dim3& block, const WindowPlan& plan)
+    : kernel_(form.kernel),
+      analysis_(form.analysis),
+      block_(block),
+      plan_(plan),
+      names_(form.kernel),
+      finder_(form.kernel, form.analysis, block, counters_of(plan)) {
+  names_.take(plan.outer);
+  names_.take(plan.inner);
+  for (const WindowArray& array : plan.arrays) {
+    names_.take(array.tile);
+    for (const std::string& coordinate : array.coordinates)
+      names_.take(coordinate);
+  }
+}
+
+Block WindowCode::run() {
+  Block result;
+  for (const WindowArray& array : plan_.arrays)
+    result.push_back(declare(array.variable(), nullptr));
+  thread_ = names_.fresh("thread");
+  result.push_back(declare_integer(thread_, linear_thread(block_)));
+  for (std::size_t at = 0; at < kernel_.body.size(); ++at) {
+    if (at != plan_.nest.position) {
+      result.push_back(kernel_.body[at]);
+      continue;
+    }
+    for (const Block& part : {keep_beginnings(), nest(), add_again()})
+      result.insert(result.end(), part.begin(), part.end());
+  }
+  return result;
+}
+
+Block WindowCode::nest() {
+  const WindowLoop* strip = plan_.nest.strip();
+  if (strip == nullptr) {
+    Block result = copies();
+    result.push_back(barrier());
+    const Block added = sums();
+    result.insert(result.end(), added.begin(), added.end());
+    return result;
+  }
+  Block body = copies();
+  body.push_back(barrier());
+  const Block added = sums();
+  body.insert(body.end(), added.begin(), added.end());
+  body.push_back(barrier());
+  return {
+      counted_loop(plan_.outer, integer(0), strip->counted.limit, plan_.depth, std::move(body))};
+}
+
+Block WindowCode::copies() {
+  StageCopy copies(kernel_, block_, thread_, names_);
+  Block result;
+  const bool by_vectors =
+      std::any_of(plan_.arrays.begin(), plan_.arrays.end(),
+                  [](const WindowArray& array) { return array.vectors.has_value(); });
+  for (const WindowArray& array : plan_.arrays) {
+    const auto by_elements =
+        array.follows_threads ? StageCopy::Deal::rows_if_busy : StageCopy::Deal::in_a_loop;
+    result.push_back(copies.copy(array, by_vectors ? StageCopy::Deal::items : by_elements));
+  }
+  return result;
+}
+
+Block WindowCode::sums() {
+  Block body = updates();
+  for (std::size_t place = plan_.order.size(); place-- > 0;) {
+    const WindowLoop& loop = plan_.nest.loops[plan_.order[place]];
+    const int unroll = plan_.written_out[place] ? kUnrollFully : kNeverUnroll;
+    if (&loop != plan_.nest.strip()) {
+      body = {counted_loop(loop.counted.name, loop.counted.first, loop.counted.limit, 1,
+                           std::move(body), unroll)};
+      continue;
+    }
+    const std::string rest = names_.fresh(loop.counted.name + "_count");
+    const ExprPtr left = cast("int", subtract(loop.counted.limit, source::variable(plan_.outer)));
+    const ExprPtr depth = integer(plan_.depth);
+    body = {declare_integer(rest, conditional(source::less(left, depth), left, depth)),
+            counted_loop(plan_.inner, integer(0), source::variable(rest), 1, std::move(body),
+                         kNeverUnroll)};
+  }
+  return body;
+}
+
+Block WindowCode::updates() const {
+  Block result;
+  for (const WindowUpdate& update : plan_.nest.updates)
+    result.push_back(assign(update.target, update.op, on_tiles(update.value)));
+  return result;
+}
+
+ExprPtr WindowCode::on_tiles(const ExprPtr& expr) const {
+  return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    if (const auto* choice = as<Conditional>(node)) {
+      // The tile holds the zero.
+      const ExprPtr& value = is_zero(choice->otherwise) ? choice->then : choice->otherwise;
+      const auto* base = base_variable(*value);
+      const bool is_staged =
+          base != nullptr && is<Subscript>(value) && plan_.array(base->name) != nullptr;
+      if (!is_staged) return std::nullopt;
+      return on_tiles(value);
+    }
+    if (!plan_.inner.empty() && is_named(*node, plan_.nest.strip()->counted.name))
+      return add(source::variable(plan_.outer), source::variable(plan_.inner));
+    const auto* access = as<Subscript>(node);
+    const auto* base = access != nullptr ? base_variable(*node) : nullptr;
+    const WindowArray* array = base != nullptr ? plan_.array(base->name) : nullptr;
+    if (array == nullptr) return std::nullopt;
+    const auto coordinates = tile_coordinates(*array, access->index, finder_);
+    if (!coordinates) return std::nullopt;
+    std::vector<ExprPtr> place;
+    for (Polynomial coordinate : *coordinates) {
+      if (!plan_.inner.empty()) {
+        coordinate = coordinate.substitute(plan_.nest.strip()->counted.name,
+                                           Polynomial::symbol(plan_.inner));
+      }
+      place.push_back(to_expression(coordinate));
+    }
+    return array->element(place);
+  });
+}
+
+Block WindowCode::in_copies(Block body) const {
+  for (std::size_t place = plan_.order.size(); place-- > 0;) {
+    const WindowLoop& loop = plan_.nest.loops[plan_.order[place]];
+    if (!loop.is_copy) continue;
+    body = {counted_loop(loop.counted.name, loop.counted.first, loop.counted.limit, 1,
+                         std::move(body), kUnrollFully)};
+  }
+  return body;
+}
+
+// What the sums were before the loops, for add_again.
+Block WindowCode::keep_beginnings() {
+  if (!plan_.may_meet_infinity) return {};
+  Block result;
+  Block kept;
+  std::set<std::string> done;
+  for (const WindowUpdate& update : plan_.nest.updates) {
+    const auto* base = base_variable(*update.target);
+    if (!done.insert(base->name).second) continue;
+    Variable before = *analysis_.local(base->name);
+    before.name = names_.fresh(base->name + "_before");
+    before.is_const = false;
+    beginnings_[base->name] = before.name;
+    result.push_back(declare(before, nullptr));
+    kept.push_back(assign(
+        source::element(source::variable(before.name, before.scalar), indices_of(*update.target)),
+        update.target));
+  }
+  for (const StmtPtr& stmt : in_copies(std::move(kept)))
+    result.push_back(stmt);
+  return result;
+}
+
+// A zero in the place of what a guard skips adds nothing unless the other factor is infinite or no
+// number. Then the sum is no number, and it is added up as before.
+Block WindowCode::add_again() {
+  if (!plan_.may_meet_infinity) return {};
+  Block again;
+  ExprPtr is_number;
+  std::set<std::string> done;
+  for (const WindowUpdate& update : plan_.nest.updates) {
+    const auto* base = base_variable(*update.target);
+    if (!done.insert(base->name).second) continue;
+    const ExprPtr same = equals(update.target, update.target);
+    is_number = is_number ? both(is_number, same) : same;
+    again.push_back(assign(
+        update.target,
+        source::element(source::variable(beginnings_.at(base->name)), indices_of(*update.target))));
+  }
+  Block body = plan_.nest.between;
+  body.insert(body.end(), plan_.nest.innermost.begin(), plan_.nest.innermost.end());
+  for (std::size_t at = plan_.nest.loops.size(); at-- > 0;) {
+    const WindowLoop& loop = plan_.nest.loops[at];
+    if (loop.is_copy) continue;
+    body = {counted_loop(loop.counted.name, loop.counted.first, loop.counted.limit, 1,
+                         std::move(body), kNeverUnroll)};
+  }
+  again.insert(again.end(), body.begin(), body.end());
+  return names_.renamed(in_copies({branch(negate(is_number), std::move(again))}));
+}
 
 class WindowTile final : public PlacedStep<WindowPlan> {
  public:
@@ -36,6 +271,8 @@ class WindowTile final : public PlacedStep<WindowPlan> {
     std::vector<StepParameters> result;
     for (const char* depth : {"all", "1", "2", "4", "8"})
       result.push_back({{"depth", depth}});
+    for (const char* depth : {"all", "1", "2", "4", "8"})
+      result.push_back({{"depth", depth}, {"copy", "vector"}});
     return result;
   }
 
@@ -52,6 +289,12 @@ class WindowTile final : public PlacedStep<WindowPlan> {
         return fail(ErrorCode::invalid_argument, "'depth' must be all or at least 1");
       depth = *number;
     }
+    bool by_vectors = false;
+    if (const auto copy = parameters.find("copy"); copy != parameters.end()) {
+      if (copy->second != "vector")
+        return fail(ErrorCode::invalid_argument, "'copy' must be vector");
+      by_vectors = true;
+    }
     auto launch = kernel.launch();
     if (!launch) return launch.error();
     if (!kernel.problem().assume.noalias) {
@@ -66,14 +309,11 @@ class WindowTile final : public PlacedStep<WindowPlan> {
     }
     auto form = kernel.direct_normal();
     if (!form) return form.error();
-    auto plan = plan_window(**form, **launch, kernel.problem(), depth);
+    auto plan = plan_window(**form, **launch, kernel.problem(), depth, by_vectors);
     if (!plan) return plan;
-    Names names((*form)->kernel);
     std::int64_t bytes = 0;
-    for (WindowArray& array : plan->arrays) {
-      array.tile = names.fresh(array.name + "_tile");
+    for (const WindowArray& array : plan->arrays)
       bytes += bytes_of(array.variable());
-    }
     if (Status status = require_shared_bytes(bytes, kernel, "the tiles need"); !status)
       return status.error();
     return plan;

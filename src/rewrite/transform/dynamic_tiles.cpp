@@ -2,7 +2,7 @@
 
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/vector_type.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 #include "source/build.h"
 #include "source/walk.h"
 

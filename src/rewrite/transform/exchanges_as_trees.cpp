@@ -1,7 +1,7 @@
 #include "rewrite/transform/exchanges_as_trees.h"
 
 #include "rewrite/analysis/lockstep.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"

@@ -2,7 +2,7 @@
 
 #include "rewrite/analysis/first_thread.h"
 #include "rewrite/analysis/reduction_tree.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -294,9 +294,10 @@ class SumOpener {
   // sum += v; sum = sum + v; or sum = v; as long as the sum is zero, which it is once: what a loop
   // sets, it sets again.
   StmtPtr opened(const Assignment& assigned, bool is_repeated) {
-    if (const ExprPtr value = added_by(assigned); value && is_of_sum(value)) {
+    if (const auto added = added_term(assigned);
+        added && !added->is_subtracted && is_of_sum(added->term)) {
       is_zero_ = false;
-      return add(value);
+      return add(added->term);
     }
     const bool sets = assigned.op == AssignmentOperator::assign && is_zero_ && !is_repeated;
     if (sets && is_zero(assigned.value)) return source::scope({});
@@ -306,17 +307,6 @@ class SumOpener {
     }
     is_used_otherwise_ = true;
     return source::scope({});
-  }
-
-  // What an update adds; null for other assignments.
-  ExprPtr added_by(const Assignment& assigned) const {
-    if (assigned.op == AssignmentOperator::add) return assigned.value;
-    const auto* sum = assigned.op == AssignmentOperator::assign
-                          ? as_binary(assigned.value, BinaryOperator::add)
-                          : nullptr;
-    if (sum != nullptr && is_named(sum->left, name_)) return sum->right;
-    if (sum != nullptr && is_named(sum->right, name_)) return sum->left;
-    return nullptr;
   }
 
   const Kernel kernel_;

@@ -4,7 +4,7 @@
 #include "kernel/problem.h"
 #include "rewrite/analysis/neighbour_places.h"
 #include "rewrite/forms/ir.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 
 #include <cstdint>
 #include <map>

@@ -7,7 +7,7 @@
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/reduction_tree.h"
 #include "rewrite/forms/ir.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 #include "source/analysis.h"
 
 #include <map>

@@ -3,7 +3,7 @@
 
 #include "rewrite/analysis/row_vectors.h"
 #include "rewrite/forms/ir.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 
 #include <map>
 #include <set>

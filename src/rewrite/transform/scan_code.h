@@ -10,7 +10,7 @@
 
 #include "rewrite/analysis/row_sharing.h"
 #include "rewrite/forms/ir.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/transform/row_vector_code.h"
 #include "rewrite/transform/scan_exchange.h"
 

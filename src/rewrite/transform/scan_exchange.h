@@ -3,7 +3,7 @@
 
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/forms/ir.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include "rewrite/analysis/row_sharing.h"
 #include "rewrite/analysis/selection.h"
 #include "rewrite/forms/ir.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 
 #include <memory>
 #include <string>

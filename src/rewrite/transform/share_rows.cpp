@@ -2,7 +2,7 @@
 
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/forms/ir.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/transform/row_vector_code.h"
 #include "rewrite/transform/scan_code.h"
 #include "rewrite/transform/selection_code.h"

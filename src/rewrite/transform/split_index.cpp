@@ -3,7 +3,7 @@
 #include "affine/constraints.h"
 #include "affine/global_index.h"
 #include "affine/size_expression.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/transform/unused_integers.h"
 #include "source/build.h"
 #include "source/match.h"

@@ -2,8 +2,8 @@
 
 #include "affine/block_geometry.h"
 #include "rewrite/analysis/product_coordinates.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/transform/code_lines.h"
-#include "rewrite/transform/names.h"
 #include "rewrite/transform/tensor_copies.h"
 #include "rewrite/transform/tensor_tile.h"
 #include "source/build.h"

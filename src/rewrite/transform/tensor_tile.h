@@ -4,7 +4,7 @@
 
 #include "rewrite/analysis/matrix_product.h"
 #include "rewrite/forms/ir.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 
 #include <array>
 #include <cstddef>

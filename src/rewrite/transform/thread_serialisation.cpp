@@ -5,7 +5,7 @@
 #include "rewrite/analysis/reduction_tree.h"
 #include "rewrite/forms/exact_values.h"
 #include "rewrite/forms/ir.h"
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/transform/row_launch.h"
 #include "source/analysis.h"
 #include "source/build.h"

@@ -26,12 +26,12 @@ Block TileBody::body_on_tiles() const {
         const StagedArray* array = base != nullptr ? staged(base->name) : nullptr;
         if (array == nullptr) return std::nullopt;
         std::vector<ExprPtr> coordinates;
-        for (const FootprintDimension& dimension : array->footprint.dimensions) {
+        for (const AccessDimension& dimension : array->box.dimensions) {
           const Polynomial coordinate = dimension.coordinate().substitute(
               plan_.counted.name, Polynomial::symbol(plan_.inner));
           coordinates.push_back(to_expression(coordinate));
         }
-        return array->element(std::move(coordinates));
+        return array->element(coordinates);
       });
 }
 
@@ -59,21 +59,11 @@ bool TileBody::vanishes(const ExprPtr& term) const {
   return zero && !reads_unstaged;
 }
 
-// target += term, target = target + term, target = fmaf(a, b, target)
 bool TileBody::adds_vanishing_term(const Assignment& stmt) const {
   const auto* base = base_variable(*stmt.target);
   if (base == nullptr || !is_register(base->name, analysis_)) return false;
-  if (stmt.op == AssignmentOperator::add || stmt.op == AssignmentOperator::subtract)
-    return vanishes(stmt.value);
-  if (stmt.op != AssignmentOperator::assign) return false;
-  ExprPtr a;
-  ExprPtr b;
-  const auto own = same(stmt.target);
-  if (matches(stmt.value, sum(own, any(a)))) return vanishes(a);
-  const auto is_fused = [&](const char* function) {
-    return matches(stmt.value, called(function, any(a), any(b), own));
-  };
-  return (is_fused("fmaf") || is_fused("fma")) && vanishes(source::multiply(a, b));
+  const auto added = added_term(stmt);
+  return added && vanishes(added->term);
 }
 
 bool TileBody::adds_only_vanishing_terms(const Block& body) const {

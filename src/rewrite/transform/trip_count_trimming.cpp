@@ -42,27 +42,8 @@ class IdleCheck {
   }
 
   bool adds_zero(const Assignment& assignment) const {
-    const auto* target = as<VariableReference>(assignment.target);
-    if (target == nullptr) return false;
-    if (assignment.op == AssignmentOperator::add || assignment.op == AssignmentOperator::subtract)
-      return number_of(assignment.value) == 0.0;
-    if (assignment.op != AssignmentOperator::assign) return false;
-    const auto sum = named(target->name);
-    ExprPtr left;
-    ExprPtr right;
-    if (matches(assignment.value, source::sum(sum, any(right))) ||
-        matches(assignment.value, source::sum(any(right), sum)) ||
-        matches(assignment.value, operation(BinaryOperator::subtract, sum, any(right)))) {
-      return number_of(right) == 0.0;
-    }
-    for (const char* function : {"fmaf", "fma", "__fmaf_rn"}) {
-      if (matches(assignment.value, called(function, any(left), any(right), sum))) {
-        const auto one = number_of(left);
-        const auto other = number_of(right);
-        return one && other && *one * *other == 0.0;
-      }
-    }
-    return false;
+    const auto added = added_term(assignment);
+    return is<VariableReference>(assignment.target) && added && number_of(added->term) == 0.0;
   }
 
   Outcome outcome_of(const ExprPtr& condition) const {

@@ -1,4 +1,4 @@
-#include "rewrite/transform/names.h"
+#include "rewrite/forms/names.h"
 
 #include "source/build.h"
 #include "source/mutator.h"
