@@ -41,15 +41,9 @@ class RangeFinder {
     }
     if (const auto* binary = as<Binary>(expr)) return of_binary(*binary, depth);
     if (const auto* cast = as<Cast>(expr)) {
-      return is_wide_integer(expr->type) ? find(cast->operand, depth + 1) : std::nullopt;
+      return is_index_type(expr->type) ? find(cast->operand, depth + 1) : std::nullopt;
     }
     return std::nullopt;
-  }
-
-  // Narrower ones may cut a value off.
-  [[nodiscard]] static bool is_wide_integer(const std::optional<ScalarType>& type) {
-    constexpr std::size_t kBytes = 4;
-    return type && !is_floating(*type) && size_in_bytes(*type) >= kBytes;
   }
 
   [[nodiscard]] Range of_builtin(const std::string& name) const {
@@ -64,7 +58,7 @@ class RangeFinder {
 
   [[nodiscard]] Range of_variable(const std::string& name, int depth) const {
     if (!analysis_.is_single_definition(name)) return std::nullopt;
-    if (!is_wide_integer(analysis_.local(name)->scalar)) return std::nullopt;
+    if (!is_index_type(analysis_.local(name)->scalar)) return std::nullopt;
     const CountedLoop* loop = analysis_.loop(name);
     if (loop == nullptr) return find(analysis_.definition(name), depth + 1);
     const Range first = find(loop->first, depth + 1);
@@ -110,6 +104,10 @@ class RangeFinder {
 };
 
 }  // namespace
+
+bool is_index_type(const std::optional<ScalarType>& type) {
+  return type && !is_floating(*type) && size_in_bytes(*type) >= sizeof(std::int32_t);
+}
 
 std::optional<IndexRange> range_of(const ExprPtr& expr, const Analysis& analysis,
                                    const Dim3& block) {

@@ -3,8 +3,8 @@
 #include "eval/compile/same_code.h"
 #include "source/lexer.h"
 #include "source/printer.h"
-#include "triton/expand/triton_candidate.h"
 #include "triton/foreign_text.h"
+#include "triton_expander/triton_candidate.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // regraph-judge: judges candidates for regraph-worker, which starts it. Requests come on standard
 // input, answers go to standard output, one message each (base/frame_stream.h,
-// fleet/worker/judge_request.h). It ends when nobody asks it any more.
+// fleet_worker/judge_request.h). It ends when nobody asks it any more.
 #include "base/frame_stream.h"
 #include "cli/program.h"
 #include "cli/program_mains.h"
-#include "fleet/worker/judge.h"
+#include "fleet_worker/judge.h"
 
 #include <CLI/CLI.hpp>
 

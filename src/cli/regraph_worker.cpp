@@ -5,10 +5,10 @@
 #include "cli/program_mains.h"
 #include "cli/worker_gpus.h"
 #include "fleet/lanes.h"
-#include "fleet/worker/fleet_status.h"
-#include "fleet/worker/fleet_worker.h"
-#include "fleet/worker/gpu_health.h"
-#include "fleet/worker/model_worker.h"
+#include "fleet_worker/fleet_status.h"
+#include "fleet_worker/fleet_worker.h"
+#include "fleet_worker/gpu_health.h"
+#include "fleet_worker/model_worker.h"
 #include "session/model_connection.h"
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,6 @@
 #include "rewrite/step_views.h"
 
+#include "rewrite/forms/simplify.h"
 #include "source/missing_operand.h"
 
 #include <utility>
@@ -31,7 +32,12 @@ Status StepViews::match(const StepRewriter& step, const StepParameters& paramete
 
 Result<KernelState> StepViews::apply(const StepRewriter& step,
                                      const StepParameters& parameters) const {
-  return without_missing_operands([&] { return apply_to_view(step, parameters); });
+  return without_missing_operands([&]() -> Result<KernelState> {
+    auto made = apply_to_view(step, parameters);
+    if (made && made->unit.kernel.body != whole_.state().unit.kernel.body)
+      made->unit.kernel.body = simplified(made->unit.kernel.body);
+    return made;
+  });
 }
 
 Status StepViews::match_view(const StepRewriter& step, const StepParameters& parameters) const {

@@ -8,7 +8,7 @@
 #include "rewrite/ast_rewriter.h"
 #include "search/config.h"
 #include "session/language_model.h"
-#include "triton/expand/triton_expander.h"
+#include "triton_expander/triton_expander.h"
 
 #include <memory>
 #include <span>

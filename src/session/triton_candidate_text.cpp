@@ -1,8 +1,8 @@
 #include "session/triton_candidate_text.h"
 
 #include "eval/verify/verifier.h"
-#include "triton/expand/triton_candidate.h"
 #include "triton/foreign_text.h"
+#include "triton_expander/triton_candidate.h"
 
 #include <algorithm>
 #include <utility>

@@ -56,6 +56,15 @@ TEST(AsyncPipeline, CopiesElements) {
                   "for (int round = 0; round < 3; ++round) for (int k = 0; k < n; k += 32)");
 }
 
+// Whatever loops and conditions they stand in.
+TEST(AsyncPipeline, CopiesWhereThreadsHaveDifferentNumbersOfElements) {
+  const std::string text = expect_pipeline(
+      "for (int i = t; i < 40; i += 32) {\n      if (i < 32) tile[i] = k + i < n ? a[k + i] : "
+      "0.0f;\n    }");
+  expect_text(text, "for (int i = t; i < 40; i += 32)");
+  expect_text(text, "__pipeline_memcpy_async");
+}
+
 TEST(AsyncPipeline, CopiesNothingElse) {
   expect_none("tile[t] = a[k + t] * 2.0f;", "stores something else than an element");
   expect_none("tile[t] = k + t < n ? a[k + t] : 1.0f;", "stores something else");

@@ -117,6 +117,59 @@ TEST(WindowTile, GoesThroughChannelsInStrips) {
   expect_refusal(*sample("convolution_5x5"), tile("2"), "all of it is staged");
 }
 
+Application vector_tile(const char* depth) {
+  return {"window_tile", {{"depth", depth}, {"copy", "vector"}}};
+}
+
+// Rows of the box begin and end where vectors do: two more elements on either side than are read.
+TEST(WindowTile, FillsBoxesByVectors) {
+  const auto blur = sample("convolution_5x5");
+  ASSERT_NE(blur, nullptr);
+  const auto state = expect_correct(*blur, {vector_tile("all")});
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("__shared__ __align__(16) float in_tile[20][24]"), std::string::npos) << text;
+  EXPECT_NE(text.find("const float4 in_vector = ((const float4*)&in[in_index])[0]"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("w % 4 == 0"), std::string::npos) << text;
+  const auto wrong =
+      blur->apply(blur->original(), "window_tile", {{"depth", "all"}, {"copy", "wide"}});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.error().code, ErrorCode::invalid_argument);
+}
+
+TEST(WindowTile, StripsArriveAhead) {
+  const auto layer = sample("channels_3x3");
+  ASSERT_NE(layer, nullptr);
+  for (const char* stages : {"2", "3"}) {
+    SCOPED_TRACE(stages);
+    const Application ahead = {"async_pipeline", {{"stages", stages}}};
+    expect_correct(*layer, {vector_tile("2"), ahead});
+    expect_correct(*layer, {tile("2"), ahead});
+  }
+  const auto state =
+      expect_correct(*layer, {vector_tile("2"), {"async_pipeline", {{"stages", "2"}}}});
+  const std::string text = source::print(state.unit);
+  EXPECT_NE(text.find("in_tile[2][2][18][24]"), std::string::npos) << text;
+  EXPECT_NE(text.find("&in[in_index], 16)"), std::string::npos) << text;
+  expect_correct(*layer, {vector_tile("2"), {"double_buffer", {}}});
+  Application all = convolution("32x8", "2", "8", "2");
+  all.parameters["copy"] = "vector";
+  all.parameters["stages"] = "2";
+  expect_correct(*layer, {all});
+}
+
+TEST(SmemHalo, FillsBoxesByVectors) {
+  for (const char* name : {"convolution_5x5", "five_point_stencil", "padded_jacobi"}) {
+    SCOPED_TRACE(name);
+    const auto kernel = sample(name);
+    ASSERT_NE(kernel, nullptr);
+    const auto state = expect_correct(*kernel, {{"smem_halo", {{"copy", "vector"}}}});
+    EXPECT_NE(source::print(state.unit).find("in_vector = ((const "), std::string::npos)
+        << source::print(state.unit);
+  }
+}
+
 // A guarded load leaves its variable in two parts, which the step does not put together.
 TEST(WindowTile, BordersAreThoseOfTheStripThatIsStaged) {
   const auto tall = sample("tall_filter");

@@ -152,10 +152,9 @@ TEST_F(InteriorTest, LeavesNumbersThatLoseBits) {
 }
 
 TEST_F(InteriorTest, LeavesWhatNoBlockCanTell) {
-  for (const char* condition :
-       {"x == n", "a[x] < 3.0f", "x < (int)a[0]", "x * n < h", "x % 3 < 2",
-        "x / 4 < n", "x < n || y < h", "!(x < n)", "blockIdx.x < n", "n < h", "x - x < n",
-        "threadIdx.x * threadIdx.x < n"}) {
+  for (const char* condition : {"x == n", "a[x] < 3.0f", "x < (int)a[0]", "x * n < h", "x % 3 < 2",
+                                "x / 4 < n", "x < n || y < h", "!(x < n)", "blockIdx.x < n",
+                                "n < h", "x - x < n", "threadIdx.x * threadIdx.x < n"}) {
     EXPECT_EQ(conditions(std::string(kPlace) + "if (" + condition + ") b[y * 64 + x] = 1.0f;"),
               Texts{})
         << condition;

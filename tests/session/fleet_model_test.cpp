@@ -1,7 +1,7 @@
 // Sessions whose language model is asked by the workers of a fleet.
 #include "fleet/lanes.h"
 #include "fleet/queue/memory_broker.h"
-#include "fleet/worker/model_worker.h"
+#include "fleet_worker/model_worker.h"
 #include "llm/record/scripted_model.h"
 #include "session/expanders.h"
 #include "session/opened_session.h"

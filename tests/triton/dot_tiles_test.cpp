@@ -1,4 +1,4 @@
-#include "triton/expand/dot_tiles.h"
+#include "triton_expander/dot_tiles.h"
 
 #include <gtest/gtest.h>
 

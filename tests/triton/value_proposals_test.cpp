@@ -1,4 +1,4 @@
-#include "triton/expand/triton_expander.h"
+#include "triton_expander/triton_expander.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/neighbour_places.h"
 
+#include "affine/index_range.h"
 #include "source/build.h"
 #include "source/printer.h"
 #include "source/walk.h"
@@ -13,10 +14,6 @@ namespace {
 // Starts the names of what is no polynomial.
 constexpr char kSymbolMark = '#';
 constexpr const char* kUnknown = "#";
-
-bool is_index_type(const std::optional<ScalarType>& scalar) {
-  return scalar && !is_floating(*scalar) && size_in_bytes(*scalar) >= sizeof(std::int32_t);
-}
 
 // Whether bits may be lost, which polynomials do not see.
 bool is_narrowing(const Expr& expr) {

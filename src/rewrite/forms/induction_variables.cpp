@@ -1,5 +1,6 @@
 #include "rewrite/forms/induction_variables.h"
 
+#include "affine/index_range.h"
 #include "rewrite/forms/advance.h"
 #include "rewrite/forms/liveness.h"
 #include "source/build.h"
@@ -19,11 +20,6 @@
 namespace regraph::rewrite {
 
 namespace {
-
-bool is_index_type(const std::optional<ScalarType>& type) {
-  return type == ScalarType::i32 || type == ScalarType::u32 || type == ScalarType::i64 ||
-         type == ScalarType::u64;
-}
 
 // Names that statements of the block, or below, may give a value.
 std::set<std::string> changed_in(const Block& block) {

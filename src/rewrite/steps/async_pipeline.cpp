@@ -26,7 +26,7 @@
 #include "rewrite/forms/names.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/dynamic_tiles.h"
-#include "rewrite/transform/kept_tiles.h"
+#include "rewrite/transform/multi_buffering.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -112,7 +112,7 @@ class Pipeliner {
   }
 
   const Kernel& kernel_;
-  KeptTiles tiles_;
+  MultiBuffering tiles_;
   const StripLoop& strips_;
   const Block& copies_;
   int stages_;
@@ -423,7 +423,7 @@ StmtPtr with_side(const ForLoop& loop, const Block& side, int unroll) {
 // `for (...) { declarations; if (c) X else Y }`, where c is the same in all iterations, as
 // `if (c) for (...) { declarations; X } else for (...) { declarations; Y }`, the second loop not
 // written out. Other blocks are returned as they are.
-Block with_early_choice(Block block, Names& names) {
+Block with_unswitched_loop(Block block, Names& names) {
   const auto* loop = block.size() == 1 ? as<ForLoop>(block.front()) : nullptr;
   const Branch* choice = loop != nullptr ? choice_of(*loop) : nullptr;
   if (choice == nullptr) return block;
@@ -476,7 +476,7 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
     if (!copies) return copies.error();
     Names names(kernel.kernel());
     for (StmtPtr& stmt : *copies) {
-      Block all = with_early_choice({std::move(stmt)}, names);
+      Block all = with_unswitched_loop({std::move(stmt)}, names);
       pipeline.copies.insert(pipeline.copies.end(), all.begin(), all.end());
     }
     if (Status status = place_tiles(kernel, pipeline); !status) return status.error();

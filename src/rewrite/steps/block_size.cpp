@@ -10,7 +10,7 @@
 #include "affine/block_geometry.h"
 #include "affine/global_index.h"
 #include "rewrite/analysis/block_row.h"
-#include "rewrite/analysis/dealt_loop.h"
+#include "rewrite/analysis/block_stride_loop.h"
 #include "rewrite/forms/block_extents.h"
 #include "rewrite/steps/step_rewriter.h"
 
@@ -98,8 +98,8 @@ class BlockSize final : public PlacedStep<Dim3> {
                               const Dim3& block) {
     const bool is_row = block.y == 1 && block.z == 1 && launch.block.y == 1 && launch.block.z == 1;
     return is_row && !launch.grid[0].symbols().contains("bx") &&
-           only_deals_loops(kernel.kernel().body, kernel.analysis(),
-                            BlockRow(kernel.analysis(), launch.block));
+           only_block_strides(kernel.kernel().body, kernel.analysis(),
+                              BlockRow(kernel.analysis(), launch.block));
   }
 
   static Status require_axes(const Analysis& analysis, const Launch& launch, const Dim3& block) {

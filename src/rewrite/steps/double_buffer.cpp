@@ -20,7 +20,7 @@
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/kept_tiles.h"
+#include "rewrite/transform/multi_buffering.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -88,6 +88,8 @@ class CopySplitter {
         part.loop = loop;
         part.count = *trips;
         body = loop->body;
+      } else if (const auto* scope = as<Scope>(stmt)) {
+        body = scope->body;
       }
       take_condition(body, part);
       if (Status status = split(body, part); !status) return status.error();
@@ -297,7 +299,7 @@ class Alternator {
   }
 
   const Kernel& kernel_;
-  KeptTiles tiles_;
+  MultiBuffering tiles_;
   const StripLoop& strips_;
   const StripCopies& copies_;
   Names names_;

@@ -17,8 +17,8 @@
 #include "rewrite/forms/names.h"
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/disaggregated_atomics.h"
 #include "rewrite/transform/element_sum.h"
-#include "rewrite/transform/lonely_sums.h"
 #include "rewrite/transform/unused_integers.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
@@ -370,7 +370,7 @@ class GridReduction final : public StepRewriter {
       -> decltype(ask(kernel)) {
     auto plain = ask(kernel);
     if (plain.ok() || plain.error().code != ErrorCode::refused) return plain;
-    auto body = with_lonely_sums(kernel);
+    auto body = with_disaggregated_atomics(kernel);
     if (!body) return plain;
     KernelState state = kernel.state();
     state.unit.kernel.body = std::move(*body);

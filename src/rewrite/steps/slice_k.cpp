@@ -24,7 +24,7 @@
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/kept_tiles.h"
+#include "rewrite/transform/multi_buffering.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -389,7 +389,7 @@ class Slicer {
   }
 
   const Kernel& kernel_;
-  KeptTiles tiles_;
+  MultiBuffering tiles_;
   const StripLoop& strips_;
   const std::vector<StripAccumulator>& accumulators_;
   Dim3 block_;

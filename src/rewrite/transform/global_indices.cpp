@@ -2,6 +2,7 @@
 
 #include "affine/block_geometry.h"
 #include "affine/global_index.h"
+#include "affine/index_range.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/mutator.h"
@@ -18,11 +19,6 @@ namespace regraph::rewrite {
 namespace {
 
 constexpr std::array<const char*, 3> kNames = {"column", "row", "plane"};
-
-bool is_index_type(const ScalarHint& type) {
-  return type == ScalarType::i32 || type == ScalarType::u32 || type == ScalarType::i64 ||
-         type == ScalarType::u64;
-}
 
 // An axis with the name that its place gets.
 struct NamedAxis {

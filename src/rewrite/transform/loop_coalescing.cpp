@@ -2,6 +2,7 @@
 
 #include "affine/block_geometry.h"
 #include "affine/global_index.h"
+#include "affine/index_range.h"
 #include "affine/size_expression.h"
 #include "kernel/problem.h"
 #include "source/analysis.h"
@@ -106,11 +107,6 @@ std::optional<Polynomial> strip_depth(const ExprPtr& strips, std::int64_t length
   // Integers were divided before: that is k / 16 again.
   if (!is_floating_type(quotient->type)) return *value - Polynomial(length - 1);
   return value;
-}
-
-bool is_index_type(const ScalarHint& type) {
-  return type == ScalarType::i32 || type == ScalarType::u32 || type == ScalarType::i64 ||
-         type == ScalarType::u64;
 }
 
 bool has_exit(const Block& body) {

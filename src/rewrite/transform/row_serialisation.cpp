@@ -1,7 +1,7 @@
 #include "rewrite/transform/row_serialisation.h"
 
 #include "rewrite/analysis/block_row.h"
-#include "rewrite/analysis/dealt_loop.h"
+#include "rewrite/analysis/block_stride_loop.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/transform/exchanges_as_trees.h"
@@ -272,7 +272,7 @@ class RowRaiser {
 
   Status loop(const StmtPtr& stmt, Block& out) {
     const auto& original = to<ForLoop>(stmt);
-    auto dealt = dealt_loop(original, analysis_, row_);
+    auto dealt = block_stride_loop(original, analysis_, row_);
     if (!dealt) return uniform_loop(stmt, out);
     if (once_) return refuse(line_of(*stmt) + "one thread alone shares out a loop");
     auto first = uniform(dealt->first, *stmt);

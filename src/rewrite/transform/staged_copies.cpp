@@ -10,7 +10,7 @@
 #include "rewrite/analysis/shared_memory.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
-#include "rewrite/transform/idle_barriers.h"
+#include "rewrite/transform/redundant_barriers.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -585,7 +585,7 @@ Result<Kernel> without_staged_copies(const Kernel& kernel, const Dim3& block) {
     if (!body) break;
     result.body = std::move(*body);
   }
-  result.body = without_idle_barriers(result);
+  result.body = without_redundant_barriers(result);
   return result;
 }
 
