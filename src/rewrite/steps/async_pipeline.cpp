@@ -15,7 +15,7 @@
 // may opt in to more.
 //
 // Legal where double_buffer is (strip_loop.h), when each copy stores an element as it was loaded,
-// or zero (async_copy.h), on devices that copy asynchronously.
+// or zero (below), on devices that copy asynchronously.
 #include "base/result.h"
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/shared_memory.h"
