@@ -1,6 +1,7 @@
 #include "rewrite/forms/simplify.h"
 
 #include "source/build.h"
+#include "source/counted_loop.h"
 #include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
@@ -115,27 +116,27 @@ class Simplifier final : public Mutator {
     if (a && b) {
       if (const auto result = folded(binary.op, *a, *b)) return *result;
     }
-    if (const ExprPtr result = decided(binary.op, left, right, expr->type)) return result;
+    if (ExprPtr result = decided(binary.op, left, right, expr->type)) return result;
     if (left == binary.left && right == binary.right) return expr;
     return std::make_shared<Binary>(binary.op, left, right, expr->type);
   }
 
   ExprPtr mutate(const ExprPtr& expr, const Unary& unary) override {
-    const ExprPtr result = Mutator::mutate(expr, unary);
+    ExprPtr result = Mutator::mutate(expr, unary);
     const auto* negation = as_unary(result, UnaryOperator::logical_not);
     const auto known = negation != nullptr ? truth_of(negation->operand) : std::nullopt;
     return known ? truth(!*known) : result;
   }
 
   ExprPtr mutate(const ExprPtr& expr, const Cast& cast) override {
-    const ExprPtr result = Mutator::mutate(expr, cast);
+    ExprPtr result = Mutator::mutate(expr, cast);
     const auto* same = as<Cast>(result);
     const bool is_int = same != nullptr && same->target == "int" && int_value(same->operand);
     return is_int ? same->operand : result;
   }
 
   ExprPtr mutate(const ExprPtr& expr, const Conditional& choice) override {
-    const ExprPtr result = Mutator::mutate(expr, choice);
+    ExprPtr result = Mutator::mutate(expr, choice);
     const auto* same = as<Conditional>(result);
     const auto known = same != nullptr ? truth_of(same->condition) : std::nullopt;
     if (!known) return result;

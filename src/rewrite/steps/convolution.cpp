@@ -6,9 +6,10 @@
 //
 // It is what these steps make of a kernel one after another: restrict_ldg and block_size (where
 // they apply), thread_coarsen along y with order=contiguous, along z and x, window_tile, and
-// async_pipeline (where `stages` says so). Alone the first of them make most kernels slower, so that no search that looks one step ahead goes on
-// there. Legal where each of them is. One output channel a thread is refused where channels read
-// the same input and could share it: the members are there for who wants it.
+// async_pipeline (where `stages` says so). Alone the first of them make most kernels slower, so
+// that no search that looks one step ahead goes on there. Legal where each of them is. One output
+// channel a thread is refused where channels read the same input and could share it: the members
+// are there for who wants it.
 #include "affine/guarded_access.h"
 #include "affine/varying.h"
 #include "rewrite/steps/macro_step.h"
@@ -99,8 +100,7 @@ class Convolution final : public MacroStep {
       members.push_back({"thread_coarsen", {{{"axis", "x"}, {"factor", std::to_string(columns)}}}});
     }
     members.push_back({"window_tile", {tile}, false, stages > 1});
-    if (stages > 1)
-      members.push_back({"async_pipeline", {{{"stages", std::to_string(stages)}}}});
+    if (stages > 1) members.push_back({"async_pipeline", {{{"stages", std::to_string(stages)}}}});
     return members;
   }
 
