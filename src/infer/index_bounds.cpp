@@ -32,22 +32,6 @@ bool has_sign(const Polynomial& polynomial, bool positive) {
                      [&](const auto& term) { return (term.second > 0) == positive; });
 }
 
-// a < b is b > a.
-BinaryOperator mirrored(BinaryOperator op) {
-  switch (op) {
-    case BinaryOperator::less:
-      return BinaryOperator::greater;
-    case BinaryOperator::less_equal:
-      return BinaryOperator::greater_equal;
-    case BinaryOperator::greater:
-      return BinaryOperator::less;
-    case BinaryOperator::greater_equal:
-      return BinaryOperator::less_equal;
-    default:
-      return op;
-  }
-}
-
 }  // namespace
 
 IndexBounds::IndexBounds(const source::Kernel& kernel, const source::Analysis& analysis,
@@ -167,7 +151,7 @@ std::vector<Inequality> IndexBounds::inequalities(const std::vector<ExprPtr>& gu
       auto left = polynomial(comparison->left);
       auto right = polynomial(comparison->right);
       if (!left && right) multiply_out(comparison->left, op, left, right);
-      if (!right && left) multiply_out(comparison->right, mirrored(op), right, left);
+      if (!right && left) multiply_out(comparison->right, source::mirrored(op), right, left);
       if (!left || !right) continue;
       const Polynomial one(1);
       const bool equal = op == BinaryOperator::equal;

@@ -142,4 +142,19 @@ std::optional<AssignmentOperator> compound(BinaryOperator op) {
   return std::nullopt;
 }
 
+BinaryOperator mirrored(BinaryOperator op) {
+  switch (op) {
+    case BinaryOperator::less:
+      return BinaryOperator::greater;
+    case BinaryOperator::less_equal:
+      return BinaryOperator::greater_equal;
+    case BinaryOperator::greater:
+      return BinaryOperator::less;
+    case BinaryOperator::greater_equal:
+      return BinaryOperator::less_equal;
+    default:
+      return op;
+  }
+}
+
 }  // namespace regraph::source

@@ -84,4 +84,7 @@ enum Precedence : int {
 [[nodiscard]] std::optional<BinaryOperator> operation_of(AssignmentOperator op);
 [[nodiscard]] std::optional<AssignmentOperator> compound(BinaryOperator op);
 
+// The order with its sides exchanged: a < b is b > a. Other operators as they are.
+[[nodiscard]] BinaryOperator mirrored(BinaryOperator op);
+
 }  // namespace regraph::source

@@ -132,6 +132,8 @@ TEST(WindowTile, FillsBoxesByVectors) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("w % 4 == 0"), std::string::npos) << text;
+  EXPECT_EQ(state.assumptions, (std::vector<std::string>{"buffers are aligned to 16 bytes",
+                                                         "buffers do not overlap"}));
   const auto wrong =
       blur->apply(blur->original(), "window_tile", {{"depth", "all"}, {"copy", "wide"}});
   ASSERT_FALSE(wrong.ok());

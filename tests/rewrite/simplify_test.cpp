@@ -39,6 +39,10 @@ TEST(Simplified, DropsConditionsThatHold) {
 
 TEST(Simplified, LoopsOfOneIterationAreNone) {
   EXPECT_EQ(simplified_body("for (int k = 2; k < 3; ++k) a[k * 4 + i] = x;"), "  a[8 + i] = x;\n");
+  // An unsigned counter decides how what stands beside it is read.
+  EXPECT_NE(
+      simplified_body("for (unsigned k = 0; k < 1; ++k) if (k - 1 < u) a[k] = x;").find("for ("),
+      std::string::npos);
   EXPECT_NE(simplified_body("for (int k = 0; k < 1; ++k) {\n  if (x > 1.0f) break;\n  a[k] = x;\n}")
                 .find("for ("),
             std::string::npos);

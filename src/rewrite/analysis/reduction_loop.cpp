@@ -37,10 +37,6 @@ bool is_sum_onto(const ExprPtr& expr, const std::string& name) {
          !is_mentioned(binary->left, name);
 }
 
-BinaryOperator mirrored(BinaryOperator relation) {
-  return relation == BinaryOperator::less ? BinaryOperator::greater : BinaryOperator::less;
-}
-
 // other > name ? other : name and its mirror images; the relation under which `other` wins.
 std::optional<BinaryOperator> comparison_of(const ExprPtr& condition, const ExprPtr& then,
                                             const ExprPtr& otherwise, const std::string& name) {

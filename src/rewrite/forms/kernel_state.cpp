@@ -11,4 +11,8 @@ void rely_on(KernelState& state, const std::string& assumption) {
     state.assumptions.insert(found, assumption);
 }
 
+void rely_on_alignment(KernelState& state, int bytes) {
+  rely_on(state, "buffers are aligned to " + std::to_string(bytes) + " bytes");
+}
+
 }  // namespace regraph::rewrite

@@ -27,5 +27,7 @@ inline constexpr const char* kInvertsRoots =
 
 // Notes that the state relies on `assumption`; once is enough.
 void rely_on(KernelState& state, const std::string& assumption);
+// Notes that every buffer has to begin at a multiple of so many bytes, for vectors.
+void rely_on_alignment(KernelState& state, int bytes);
 
 }  // namespace regraph::rewrite

@@ -158,12 +158,24 @@ class Simplifier final : public Mutator {
     const auto trips =
         first && loop->declaration() != nullptr ? counted->trip_count() : std::nullopt;
     if (trips == 0) return;
-    if (trips == 1 && !has_jump(loop->body)) {
+    if (trips == 1 && !has_jump(loop->body) &&
+        is_plain_counter(loop->declaration()->variable, *loop)) {
       splice(run(rewrite_expressions(loop->body, replace_variable(counted->name, counted->first))),
              out);
       return;
     }
     out.push_back(result);
+  }
+
+  // Whether the number can stand for it: of int, with no place of its own and no namesake inside.
+  static bool is_plain_counter(const Variable& counter, const ForLoop& loop) {
+    bool is_plain =
+        counter.scalar == ScalarType::i32 && !declared_names(loop.body).contains(counter.name);
+    walk_expressions(loop.body, [&](const Expr& expr) {
+      for_each_passed_place(
+          expr, [&](const Expr& place) { is_plain = is_plain && !is_named(place, counter.name); });
+    });
+    return is_plain;
   }
 
   static bool has_jump(const Block& block) {

@@ -33,8 +33,7 @@
 namespace regraph::rewrite {
 namespace {
 
-// Atomic updates of a table in global memory, collected in the block's shared memory. Used by
-// atomic_privatize.
+// Atomic updates of a table in global memory, collected in the block's shared memory.
 
 // Emits the kernel with the block's copies of the table.
 class Privatizer {

@@ -121,6 +121,7 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
       if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);
     }
     rely_on(result, kNeedsDistinctBuffers);
+    if (place.vectors) rely_on_alignment(result, kernel.problem().assume.align);
     result.unit.kernel.body =
         share_rows(form, place.plan, place.vectors, {place.threads, place.rows});
     result.plan.launches.front() = place.launch;

@@ -83,6 +83,7 @@ class CrossThreadScan final : public PlacedStep<ScanPlace> {
       if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);
     }
     rely_on(result, kNeedsDistinctBuffers);
+    if (place.vectors) rely_on_alignment(result, kernel.problem().assume.align);
     result.unit.kernel.body =
         share_rows((*kernel.single_exit())->kernel, place.plan, place.vectors, place.team);
     result.plan.launches.front() = place.launch;

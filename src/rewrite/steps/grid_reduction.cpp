@@ -34,8 +34,7 @@
 namespace regraph::rewrite {
 namespace {
 
-// A sum over all elements, put together by the threads of a block before it is added. Used by
-// grid_reduction.
+// A sum over all elements, put together by the threads of a block before it is added.
 
 struct SumShape {
   int threads = 0;  // of a block, a power of two, at least a warp

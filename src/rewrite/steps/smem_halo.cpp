@@ -110,6 +110,9 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = with_tiles(form.kernel, staged, finder, block, names);
     rely_on(result, kNeedsDistinctBuffers);
+    const bool has_vectors = std::any_of(staged.begin(), staged.end(),
+                                         [](const Stage& one) { return one.vectors.has_value(); });
+    if (has_vectors) rely_on_alignment(result, state.problem().assume.align);
     return result;
   }
 

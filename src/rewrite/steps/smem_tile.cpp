@@ -197,6 +197,7 @@ class SmemTile final : public PlacedStep<TilePlan> {
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = Tiler(form.kernel, form.analysis, block, plan).run();
     rely_on(result, kNeedsDistinctBuffers);
+    if (has_vectors(plan)) rely_on_alignment(result, kernel.problem().assume.align);
     return result;
   }
 

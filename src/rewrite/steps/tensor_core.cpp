@@ -119,6 +119,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     rely_on(result, kNeedsDistinctBuffers);
     rely_on(result, kReordersSums);
     rely_on(result, kLowersPrecision);
+    rely_on_alignment(result, kernel.problem().assume.align);
     return result;
   }
 

@@ -33,8 +33,7 @@
 namespace regraph::rewrite {
 namespace {
 
-// Rows whose elements the threads of a block take in turn, as rows of one thread each. Used by
-// thread_per_element.
+// Rows whose elements the threads of a block take in turn, as rows of one thread each.
 
 // The elements one after the other, with a counter of type int.
 StmtPtr counted(const GridStrideLoop& loop, Names& names) {

@@ -35,8 +35,7 @@
 namespace regraph::rewrite {
 namespace {
 
-// Which accesses of an element-wise kernel several neighbouring elements can share. Used by
-// vectorize_global.
+// Which accesses of an element-wise kernel several neighbouring elements can share.
 
 // One place of an array, `element + rest`, that is moved for `width` elements at once.
 struct VectorAccess {
@@ -537,8 +536,7 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
     IntegerExpression& grid = result.plan.launches.front().grid[0];
     grid = IntegerExpression::ceil_divide(grid, IntegerExpression(place.width));
     rely_on(result, kNeedsDistinctBuffers);
-    rely_on(result,
-            "buffers are aligned to " + std::to_string(kernel.problem().assume.align) + " bytes");
+    rely_on_alignment(result, kernel.problem().assume.align);
     return result;
   }
 

@@ -196,8 +196,7 @@ class VectorizeWindow final : public StepRewriter {
     }
     result->unit.kernel = std::move(code);
     rely_on(*result, kNeedsDistinctBuffers);
-    rely_on(*result,
-            "buffers are aligned to " + std::to_string(kernel.problem().assume.align) + " bytes");
+    rely_on_alignment(*result, kernel.problem().assume.align);
     return result;
   }
 

@@ -325,6 +325,10 @@ class WindowTile final : public PlacedStep<WindowPlan> {
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = WindowCode(form, (*kernel.launch())->block, plan).run();
     rely_on(result, kNeedsDistinctBuffers);
+    const bool has_vectors =
+        std::any_of(plan.arrays.begin(), plan.arrays.end(),
+                    [](const WindowArray& array) { return array.vectors.has_value(); });
+    if (has_vectors) rely_on_alignment(result, kernel.problem().assume.align);
     if (plan.reorders) rely_on(result, kReordersSums);
     return result;
   }

@@ -234,8 +234,8 @@ class OneCounter final : public Mutator {
   // k < n - t * 16 -> k < n, of signed numbers; null for what is no such comparison.
   ExprPtr merged_order(const ExprPtr& expr, const Binary& binary) const {
     const auto is_signed = [](const ExprPtr& side) { return side->type == ScalarType::i32; };
-    const auto mirrored = mirror_of(binary.op);
-    if (!mirrored || !is_signed(binary.left) || !is_signed(binary.right)) return nullptr;
+    const BinaryOperator turned = mirrored(binary.op);
+    if (turned == binary.op || !is_signed(binary.left) || !is_signed(binary.right)) return nullptr;
     if (merged(binary.left) && merged(binary.right)) return nullptr;
     const auto left = analysis_.polynomial(binary.left);
     const auto right = left ? analysis_.polynomial(binary.right) : std::nullopt;
@@ -248,23 +248,8 @@ class OneCounter final : public Mutator {
     const auto together = by_one_counter(counted, *binary.left);
     if (!together) return nullptr;
     const ExprPtr limit = to_expression(is_negative ? rest : Polynomial() - rest);
-    return with_type(source::binary(is_negative ? *mirrored : binary.op, *together, limit),
+    return with_type(source::binary(is_negative ? turned : binary.op, *together, limit),
                      expr->type);
-  }
-
-  static std::optional<BinaryOperator> mirror_of(BinaryOperator op) {
-    switch (op) {
-      case BinaryOperator::less:
-        return BinaryOperator::greater;
-      case BinaryOperator::less_equal:
-        return BinaryOperator::greater_equal;
-      case BinaryOperator::greater:
-        return BinaryOperator::less;
-      case BinaryOperator::greater_equal:
-        return BinaryOperator::less_equal;
-      default:
-        return std::nullopt;
-    }
   }
 
   // What is a polynomial as a whole stays one.

@@ -23,8 +23,7 @@ namespace regraph::rewrite {
 
 namespace {
 
-// What differs between the threads of a block, and what is the same for all of them. Used by
-// thread_serialisation.
+// What differs between the threads of a block, and what is the same for all of them.
 
 // For kernels without opaque code, calls that write memory, and races between barriers: then what
 // all threads read at one place between two barriers is the same.
