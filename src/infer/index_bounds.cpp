@@ -288,8 +288,8 @@ std::optional<Polynomial> IndexBounds::upper_of_operation(
     return definition ? upper(definition, guards) : std::nullopt;
   }
   if (const auto* choice = as<source::Conditional>(expr)) {
-    const auto then = upper(choice->then, guards);
-    const auto otherwise = upper(choice->otherwise, guards);
+    auto then = upper(choice->then, guards);
+    auto otherwise = upper(choice->otherwise, guards);
     if (!then || !otherwise) return std::nullopt;
     if (*then == *otherwise || has_sign(*then - *otherwise, true)) return then;
     return has_sign(*otherwise - *then, true) ? otherwise : std::nullopt;
