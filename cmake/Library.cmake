@@ -7,7 +7,7 @@ set(REGRAPH_PUBLIC_HEADERS
   kernel/buffer_init.h kernel/candidate.h kernel/device_limits.h kernel/evaluation.h kernel/expression.h kernel/expression_node.h kernel/facts.h
   kernel/launch_plan.h kernel/measured_speedup.h kernel/measurement.h kernel/problem.h
   kernel/sanitizer_report.h kernel/scalar_type.h kernel/scalar_value.h kernel/speed_verdict.h
-  regraph/expander.h
+  regraph/expander.h regraph/search_story.h regraph/step_proposal.h
   search/config.h search/observer.h search/outcome.h
   session/installation.h session/kernel_comparison.h session/language_model_options.h session/session.h
   session/session_error.h

@@ -31,8 +31,8 @@ void preview_prompts(const LanguageModel& model, const Session& session, int eva
   const llm::ChatRequest propose = expander.propose_request(original, context);
   report.prompts.push_back({"which steps", propose.messages});
   if (first == nullptr) return;
-  context.example = graph_example(session.graph(), StepGraph::kInit, first->step,
-                                  {original, original, session.device().name});
+  context.story.example = graph_example(session.graph(), StepGraph::kInit, first->step,
+                                        {original, original, session.device().name});
   const auto apply = expander.apply_request(original, *first, 0, context);
   if (!apply) return;
   report.prompts.push_back({first->text(), apply->messages});

@@ -232,7 +232,7 @@ std::optional<Result<AnswerTrial>> FleetMeasurer::try_on(const FleetGpu& gpu,
 AnswerTrial FleetMeasurer::try_answer(const Candidate* answer, bool sanitize,
                                       const Cancellation& cancellation) {
   AnswerTrial trial;
-  const Measurement before = use();
+  const Measurement before = measurement();
   trial.measurement = before;
   if (answer == nullptr || cancellation.requested()) return trial;
   EvaluationBudget budget;
@@ -291,7 +291,7 @@ bool FleetMeasurer::add_trial(const FleetGpu& gpu, Result<AnswerTrial> said, Ans
   return true;
 }
 
-Measurement FleetMeasurer::use() const {
+Measurement FleetMeasurer::measurement() const {
   const std::lock_guard lock(mutex_);
   Measurement sum = sum_of_uses(uses_);
   sum.original_seconds = unit_seconds_;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "eval/evaluator.h"
+#include "eval/measurer.h"
 #include "fleet/evaluation_job.h"
 #include "fleet/gpu_choice.h"
 #include "fleet/problem_desk.h"
@@ -45,7 +46,7 @@ struct FleetMeasurerOptions {
 };
 
 // Thread-safe.
-class FleetMeasurer final : public Evaluator {
+class FleetMeasurer final : public Evaluator, public Measurer {
  public:
   // All must outlive this. `here` verifies; its times do not count.
   FleetMeasurer(JobQueue& queue, NoticeBoard& board, Evaluator& here, FleetMeasurerOptions options);
@@ -62,7 +63,9 @@ class FleetMeasurer final : public Evaluator {
   // How the fleet's GPUs were used and, where there is an answer, what they make of it. Cancelled
   // or without a worker that can, a note says so.
   [[nodiscard]] AnswerTrial try_answer(const Candidate* answer, bool sanitize,
-                                       const Cancellation& cancellation);
+                                       const Cancellation& cancellation) override;
+  // How the fleet's GPUs were used so far.
+  [[nodiscard]] Measurement measurement() const override;
 
   [[nodiscard]] FleetCounts statistics() const { return spot_check_.counts(); }
 
@@ -96,7 +99,6 @@ class FleetMeasurer final : public Evaluator {
   // What it is, where it was verified here, too.
   [[nodiscard]] Evaluation verified(Evaluation remote, Evaluation here, const std::string& worker,
                                     const Cancellation& cancellation);
-  [[nodiscard]] Measurement use() const;
 
   Evaluator& here_;
   const FleetMeasurerOptions options_;

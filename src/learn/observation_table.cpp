@@ -161,8 +161,8 @@ void ObservationTable::add(const RunDigest& digest) {
       const double gain = std::clamp(edge.log_gain, -kLargestLogGain, kLargestLogGain);
       row.gain = edge.verified && !nothing ? to_fixed(gain) : 0;
       if (!edge.verified) row.reason = edge.reason;
-      row.title = step.title;
-      if (!step.title.empty()) row.instruction = step.reason;
+      row.title = step.advice.title;
+      if (!step.advice.title.empty()) row.instruction = step.advice.reason;
       add(std::move(row));
     }
   }

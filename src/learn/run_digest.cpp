@@ -63,9 +63,9 @@ Json json_of(const DigestState& state) {
   Json proposals = Json::array();
   for (const StepProposal& proposal : view.proposals) {
     proposals.push_back({proposal.step, proposal.parameters});
-    if (proposal.title.empty()) continue;
-    proposals.back().push_back(proposal.title);
-    proposals.back().push_back(proposal.reason);
+    if (proposal.advice.title.empty()) continue;
+    proposals.back().push_back(proposal.advice.title);
+    proposals.back().push_back(proposal.advice.reason);
   }
   Json edges = Json::array();
   for (const DigestEdge& edge : state.edges) {
@@ -112,8 +112,8 @@ DigestState read_state(const Json& json) {
     proposal.step = entry.at(0).get<std::string>();
     proposal.parameters = entry.at(1).get<StepParameters>();
     if (entry.size() > 2) {
-      proposal.title = entry.at(2).get<std::string>();
-      proposal.reason = entry.at(3).get<std::string>();
+      proposal.advice.title = entry.at(2).get<std::string>();
+      proposal.advice.reason = entry.at(3).get<std::string>();
     }
     view.proposals.push_back(std::move(proposal));
   }

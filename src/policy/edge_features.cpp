@@ -236,7 +236,7 @@ std::vector<std::vector<float>> EdgeFeatures::rows(const StateView& state) const
   const GainSource source{device_, state.method};
   std::vector<StepProposal> plain = state.proposals;
   for (StepProposal& proposal : plain)
-    proposal.correction = 0.0;
+    proposal.score.correction = 0.0;
   const std::vector<double> priors = graph_.priors(state.history, state.facts, source, plain);
   std::map<std::string_view, StepGraph::Expectation> expectations;
   std::vector<std::vector<float>> result;

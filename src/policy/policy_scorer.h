@@ -25,8 +25,8 @@ class PolicyScorer final : public EdgeScorer {
     const auto opinions =
         reader_.opinions(features_.rows(view_of(candidate, context, proposals, rewriter_)));
     for (std::size_t index = 0; index < proposals.size(); ++index) {
-      proposals[index].correction = opinions[index].correction;
-      proposals[index].expected_log_gain = opinions[index].log_gain;
+      proposals[index].score.correction = opinions[index].correction;
+      proposals[index].score.expected_log_gain = opinions[index].log_gain;
     }
   }
   [[nodiscard]] std::string description() const override { return label_; }

@@ -15,7 +15,7 @@ namespace regraph {
 class EdgeScorer {
  public:
   virtual ~EdgeScorer() = default;
-  // Sets correction and expected_log_gain of each proposal. Of `context` evaluation, history and
+  // Sets the score of each proposal. Of `context` evaluation, history and
   // original_seconds are set.
   virtual void score(const Candidate& candidate, const ExpansionContext& context,
                      std::vector<StepProposal>& proposals) const = 0;

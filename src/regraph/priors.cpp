@@ -165,14 +165,14 @@ std::vector<double> StepGraph::priors(std::span<const std::string> history, cons
   int known_named = 0;
   std::set<std::string_view> counted;
   for (const StepProposal& proposal : proposals) {
-    const bool counts = proposal.named_share > 0.0 && find(proposal.step) != nullptr &&
+    const bool counts = proposal.advice.named_share > 0.0 && find(proposal.step) != nullptr &&
                         counted.insert(proposal.step).second;
     if (!counts) continue;
     known_scores += shares.at(proposal.step).score;
     ++known_named;
   }
   for (const StepProposal& proposal : proposals) {
-    if (known_named == 0 || !(proposal.named_share > 0.0) || find(proposal.step) != nullptr)
+    if (known_named == 0 || !(proposal.advice.named_share > 0.0) || find(proposal.step) != nullptr)
       continue;
     Share& share = shares.at(proposal.step);
     share.score = std::max(share.score, known_scores / known_named);
@@ -185,13 +185,13 @@ std::vector<double> StepGraph::priors(std::span<const std::string> history, cons
   for (std::size_t index = 0; index < proposals.size(); ++index) {
     const StepProposal& proposal = proposals[index];
     const Share& share = shares.at(proposal.step);
-    const double shift = proposal.correction + (shifts.empty() ? 0.0 : shifts[index]);
+    const double shift = proposal.score.correction + (shifts.empty() ? 0.0 : shifts[index]);
     const double score =
         share.score / share.proposals * std::exp(std::clamp(shift, -kLargestShift, kLargestShift));
     result.push_back(score);
     total += score;
-    named += proposal.named_share;
-    opinions = std::max(opinions, proposal.opinions);
+    named += proposal.advice.named_share;
+    opinions = std::max(opinions, proposal.advice.opinions);
   }
   const double uniform =
       kUniformShare / static_cast<double>(std::max<std::size_t>(1, proposals.size()));
@@ -201,7 +201,8 @@ std::vector<double> StepGraph::priors(std::span<const std::string> history, cons
   // What was named and cannot be done is left out, so the shares are of what can.
   const double trust = opinions / (kPriorOpinions + opinions);
   for (std::size_t index = 0; index < proposals.size(); ++index)
-    result[index] = (1.0 - trust) * result[index] + trust * proposals[index].named_share / named;
+    result[index] =
+        (1.0 - trust) * result[index] + trust * proposals[index].advice.named_share / named;
   return result;
 }
 

@@ -266,17 +266,17 @@ std::string proposals_text(const std::vector<StepProposal>& proposals) {
   Json json = Json::array();
   for (const StepProposal& proposal : proposals) {
     json.push_back({proposal.step, proposal.parameters, proposal.variant_limit});
-    const bool worded = !proposal.reason.empty() || !proposal.title.empty();
-    const bool scored = proposal.correction != 0.0 || proposal.expected_log_gain != 0.0;
-    if (proposal.opinions == 0 && !scored && !worded) continue;
-    json.back().push_back(proposal.named_share);
-    json.back().push_back(proposal.opinions);
+    const bool worded = !proposal.advice.reason.empty() || !proposal.advice.title.empty();
+    const bool scored = proposal.score.correction != 0.0 || proposal.score.expected_log_gain != 0.0;
+    if (proposal.advice.opinions == 0 && !scored && !worded) continue;
+    json.back().push_back(proposal.advice.named_share);
+    json.back().push_back(proposal.advice.opinions);
     if (!scored && !worded) continue;
-    json.back().push_back(proposal.correction);
-    json.back().push_back(proposal.expected_log_gain);
+    json.back().push_back(proposal.score.correction);
+    json.back().push_back(proposal.score.expected_log_gain);
     if (!worded) continue;
-    json.back().push_back(proposal.reason);
-    json.back().push_back(proposal.title);
+    json.back().push_back(proposal.advice.reason);
+    json.back().push_back(proposal.advice.title);
   }
   return dump(json);
 }
@@ -299,18 +299,18 @@ std::optional<std::vector<StepProposal>> read_proposals(const std::string& text)
     if (entry.size() >= 5) {
       const auto opinions = read_integer<int>(entry[4]);
       if (!entry[3].is_number() || !opinions || *opinions < 0) return std::nullopt;
-      proposal.named_share = std::clamp(entry[3].get<double>(), 0.0, 1.0);
-      proposal.opinions = *opinions;
+      proposal.advice.named_share = std::clamp(entry[3].get<double>(), 0.0, 1.0);
+      proposal.advice.opinions = *opinions;
     }
     if (entry.size() >= 7) {
       if (!entry[5].is_number() || !entry[6].is_number()) return std::nullopt;
-      proposal.correction = entry[5].get<double>();
-      proposal.expected_log_gain = entry[6].get<double>();
+      proposal.score.correction = entry[5].get<double>();
+      proposal.score.expected_log_gain = entry[6].get<double>();
     }
     if (entry.size() == 9) {
       if (!entry[7].is_string() || !entry[8].is_string()) return std::nullopt;
-      proposal.reason = entry[7].get<std::string>();
-      proposal.title = entry[8].get<std::string>();
+      proposal.advice.reason = entry[7].get<std::string>();
+      proposal.advice.title = entry[8].get<std::string>();
     }
     result.push_back(std::move(proposal));
   }

@@ -70,7 +70,7 @@ GainSource KnownStates::gain_source() const {
 
 double KnownStates::expected_gain(const std::vector<std::string>& history, const Facts& facts,
                                   const StepProposal& step) const {
-  if (!config_.policy.empty()) return step.expected_log_gain;
+  if (!config_.policy.empty()) return step.score.expected_log_gain;
   return graph_
       .expectation(step.step, !step.parameters.contains(kAppliedBy), history, facts, gain_source())
       .log_gain;
@@ -101,10 +101,11 @@ void KnownStates::observe(const std::vector<std::string>& history, const Facts& 
 
 void KnownStates::note_new_steps(const std::vector<StepProposal>& proposals) {
   for (const StepProposal& proposal : proposals) {
-    if (proposal.title.empty()) continue;
+    if (proposal.advice.title.empty()) continue;
     auto known = std::ranges::find(new_steps_, proposal.step, &NewStepRecord::id);
     if (known == new_steps_.end())
-      known = new_steps_.insert(known, {proposal.step, proposal.title, proposal.reason});
+      known =
+          new_steps_.insert(known, {proposal.step, proposal.advice.title, proposal.advice.reason});
     ++known->proposed;
   }
 }
@@ -206,16 +207,17 @@ ExpansionContext KnownStates::context_of(std::uint32_t state, const StepProposal
                                          bool story) const {
   ExpansionContext context = context_at(state, story);
   context.evaluation = at(state).evaluation;
-  context.others.clear();
+  if (!story) return context;
+  context.story.others.clear();
   if (const auto other = state_to_combine(step)) {
-    if (auto found = other_state(state, *other)) context.others.push_back(std::move(*found));
+    if (auto found = other_state(state, *other)) context.story.others.push_back(std::move(*found));
   }
   const auto& failures = states_[state].failures;
   if (const auto known = failures.find(task_of(step)); known != failures.end())
-    context.failures = known->second;
+    context.story.failures = known->second;
   const std::string from =
       context.history.empty() ? std::string(StepGraph::kInit) : context.history.back();
-  context.example = example_for(state, from, step.step);
+  context.story.example = example_for(state, from, step.step);
   return context;
 }
 
@@ -224,19 +226,19 @@ ExpansionContext KnownStates::context_at(std::uint32_t state, bool story) const 
   context.history = history(state);
   context.original_seconds = original_seconds();
   if (!story) return context;
-  context.best_seconds = at(best()).evaluation.time.median_seconds;
+  context.story.best_seconds = at(best()).evaluation.time.median_seconds;
   for (const std::uint32_t id : path_to(state)) {
     const Evaluation& before = at(*at(id).parent).evaluation;
-    context.path.push_back({at(id).step, before.time.median_seconds});
+    context.story.path.push_back({at(id).step, before.time.median_seconds});
   }
-  context.tried = tried_near(state);
-  context.others = others_for(state);
+  context.story.tried = tried_near(state);
+  context.story.others = others_for(state);
   for (const NewStepRecord& step : new_steps_) {
     StepProposal proposal;
     proposal.step = step.id;
-    proposal.title = step.title;
-    proposal.reason = step.reason;
-    context.new_steps.push_back(std::move(proposal));
+    proposal.advice.title = step.title;
+    proposal.advice.reason = step.reason;
+    context.story.new_steps.push_back(std::move(proposal));
   }
   return context;
 }

@@ -4,7 +4,8 @@
 
 #include "base/cancellation.h"
 #include "eval/evaluator.h"
-#include "eval/gpu/gpu_evaluator.h"
+#include "eval/gpu/driver/gpu_disturbances.h"
+#include "eval/measurer.h"
 #include "session/opened_problem.h"
 
 #include <cstdint>
@@ -12,9 +13,24 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace regraph {
+
+// An evaluator and, where it measures, what it measures on.
+struct SessionEvaluator {
+  std::string name;  // a kind, "auto" resolved
+  std::unique_ptr<Evaluator> evaluator;
+  std::unique_ptr<gpu::DisturbanceLog> disturbances;  // of all GPUs here that measure
+  std::unique_ptr<Measurer> measurer;  // null: nothing is measured here; uses the two above
+};
+
+// What an evaluator is made for. All must outlive it.
+struct EvaluatorPlace {
+  const OpenedProblem& opened;
+  Toolchain& toolchain;
+  const Installation& installation;
+  std::uint64_t seed = 0;
+};
 
 struct EvaluatorKind {
   enum class Gpu : std::uint8_t { not_used, if_there, required };
@@ -22,25 +38,14 @@ struct EvaluatorKind {
   std::string_view name;         // of --evaluator
   std::string_view description;  // after the name, in the help text
   Gpu gpu = Gpu::not_used;
+  // Error: internal.
+  Result<SessionEvaluator, SessionError> (*make)(const EvaluatorPlace& place,
+                                                 const Cancellation& cancellation) = nullptr;
 };
 
 // In the order they are listed to users.
 [[nodiscard]] std::span<const EvaluatorKind> evaluator_kinds();
 // Null for an unknown name.
 [[nodiscard]] const EvaluatorKind* find_evaluator_kind(std::string_view name);
-
-// An evaluator and, where it measures, what it measures on.
-struct SessionEvaluator {
-  std::string name;  // a kind, "auto" resolved
-  std::unique_ptr<Evaluator> evaluator;
-  gpu::GpuEvaluator* gpu = nullptr;      // `evaluator`, when it measures
-  std::vector<std::string> gpu_bus_ids;  // of all GPUs that measure
-};
-
-// The evaluator called `name` for `opened`, on the GPU that was chosen if there is one. `opened`
-// and `toolchain` must outlive it. Error: internal.
-[[nodiscard]] Result<SessionEvaluator, SessionError> make_evaluator(
-    const std::string& name, const OpenedProblem& opened, Toolchain& toolchain,
-    const Installation& installation, std::uint64_t seed, const Cancellation& cancellation);
 
 }  // namespace regraph

@@ -13,7 +13,7 @@ PriorParts parts_of(const StepGraph& graph, const StepProposal& proposal,
   const bool by_rewriter = !proposal.parameters.contains(kAppliedBy);
   const auto expected = graph.expectation(proposal.step, by_rewriter, history, facts, source);
   PriorParts parts{expected.evidence, expected.published, expected.log_gain, 0,
-                   proposal.correction};
+                   proposal.score.correction};
   if (const Step* step = graph.find(proposal.step)) {
     for (const auto& [device, statistics] : step->learned.by(source.method))
       parts.families += statistics.families;

@@ -9,7 +9,6 @@
 #include "session/evaluators.h"
 #include "session/expanders.h"
 #include "session/load_graph.h"
-#include "session/measured_answer.h"
 #include "session/opened_problem.h"
 #include "session/patch_check.h"
 #include "session/program_check.h"
@@ -44,7 +43,6 @@ struct Session::State {
   std::optional<Evaluation> original_evaluation;
   SessionFleet fleet;
   std::unique_ptr<SessionPolicy> policy;  // null: priors come from the graph alone
-  std::unique_ptr<gpu::DisturbanceLog> disturbances;
 
   static Result<std::unique_ptr<State>, SessionError> make(const Installation& installation,
                                                            const ChosenDevice& device,
@@ -66,8 +64,9 @@ struct Session::State {
     opened = std::move(*ready);
     if (!opened->to_fill_in.empty()) return {};
     if (options.on_phase) options.on_phase("preparing to time kernels");
-    auto made = make_evaluator(evaluator_name, *opened, toolchain, installation, options.seed,
-                               cancellation);
+    const EvaluatorKind* const kind = find_evaluator_kind(evaluator_name);
+    if (kind == nullptr) return usage("there is no evaluator '" + evaluator_name + "'");
+    auto made = kind->make({*opened, toolchain, installation, options.seed}, cancellation);
     if (!made) return std::move(made).error();
     evaluator = std::move(*made);
     auto joined = fleet.join(workers, *opened, evaluator.name, options, *evaluator.evaluator);
@@ -75,8 +74,6 @@ struct Session::State {
     auto read = SessionPolicy::make(std::move(blob), graph, *opened);
     if (!read) return std::move(read).error();
     policy = std::move(*read);
-    disturbances =
-        std::make_unique<gpu::DisturbanceLog>(evaluator.gpu_bus_ids, gpu::nvml_candidates());
     return {};
   }
 
@@ -85,8 +82,10 @@ struct Session::State {
     return workers != nullptr ? *workers : *evaluator.evaluator;
   }
 
-  [[nodiscard]] MeasuringGpu measuring_gpu() const {
-    return {*evaluator.gpu, *opened->device.gpu, *disturbances, toolchain.cuda_root};
+  // Null: times are predicted.
+  [[nodiscard]] Measurer* measurer() const {
+    fleet::FleetMeasurer* const workers = fleet.measurer();
+    return workers != nullptr ? workers : evaluator.measurer.get();
   }
 
   // A Triton kernel that was compiled for the bench size must be right as it is compiled for
@@ -125,7 +124,7 @@ struct Session::State {
     evidence.hand_back = patch.report;
     if (config.check_command.empty() || cancellation.requested()) return {};
     const CheckRequest request{config.check_command, config.check_seconds, config.check_directory,
-                               evaluator.gpu != nullptr};
+                               evaluator.measurer != nullptr};
     evidence.check = check_patch(request, patch, *opened, installation, cancellation);
     if (!evidence.check->ran || evidence.check->same) return {};
     return "with the patch '" + config.check_command + "' does something else, " +
@@ -338,20 +337,18 @@ KernelComparison Session::compare(const Candidate& candidate, const Cancellation
 }
 
 bool Session::measures() const {
-  return state_->evaluator.gpu != nullptr || state_->fleet.measurer() != nullptr;
+  return state_->measurer() != nullptr;
 }
 
 Measurement Session::measurement() const {
-  if (state_->evaluator.gpu == nullptr) return {};
-  return measurement_of(state_->measuring_gpu());
+  const Measurer* const measurer = state_->measurer();
+  return measurer != nullptr ? measurer->measurement() : Measurement();
 }
 
 AnswerTrial Session::try_answer(const Candidate* answer, bool sanitize,
                                 const Cancellation& cancellation) {
-  if (fleet::FleetMeasurer* const workers = state_->fleet.measurer())
-    return workers->try_answer(answer, sanitize, cancellation);
-  if (state_->evaluator.gpu == nullptr) return {};
-  return measure_answer(state_->measuring_gpu(), answer, sanitize, cancellation);
+  Measurer* const measurer = state_->measurer();
+  return measurer != nullptr ? measurer->try_answer(answer, sanitize, cancellation) : AnswerTrial();
 }
 
 const std::string& Session::fleet_lane() const {
@@ -388,7 +385,8 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> Session::expander(
 }
 
 std::vector<std::string> Session::look_for_disturbances() {
-  return state_->disturbances->look(false);
+  gpu::DisturbanceLog* const log = state_->evaluator.disturbances.get();
+  return log != nullptr ? log->look(false) : std::vector<std::string>();
 }
 
 Result<SearchResult> Session::search(const SearchRequest& request) {

@@ -196,7 +196,7 @@ TEST(ObservationTable, AnyBytesAreSafe) {
 TEST(ObservationTable, WhatWasDeclinedOrStandsForSeveralStepsIsNoTry) {
   DigestState state = digest_state(0, 0.0, {"tile", "leap", "swap"});
   state.edges = {fails(0, "declined"), leads(1, 1, 0.5), leads(2, 1, 0.5)};
-  state.view.proposals[2].title = "In words";
+  state.view.proposals[2].advice.title = "In words";
   ObservationTable table;
   table.add(digest("k", "map", {state, digest_state(1, 0.5, {})}));
   ASSERT_EQ(table.size(), 1U);

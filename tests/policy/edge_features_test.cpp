@@ -245,7 +245,7 @@ TEST(EdgeFeatures, SaysWhatTheGraphExpects) {
 TEST(EdgeFeatures, PriorsAreWithoutCorrections) {
   StateView state = state_with({proposal_of("smem_tile"), proposal_of("loop_unroll")});
   const Rows plain(state);
-  state.proposals[1].correction = 5.0;
+  state.proposals[1].score.correction = 5.0;
   const Rows corrected(state);
   EXPECT_EQ(plain.at(1, "graph.log_prior"), corrected.at(1, "graph.log_prior"));
 }

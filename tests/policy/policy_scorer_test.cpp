@@ -55,14 +55,14 @@ TEST(PolicyScorer, GivesEachProposalItsOpinion) {
   ExpansionContext context;
   context.history = {"loop_unroll"};
   auto proposals = two_proposals();
-  proposals[1].correction = 9.0;  // somebody else's
+  proposals[1].score.correction = 9.0;  // somebody else's
   scorer.score(test::candidate_of(kPlain, {.x = 32}), context, proposals);
   ASSERT_EQ(proposals.size(), 2U);
-  EXPECT_EQ(proposals[0].correction, 3.0);
-  EXPECT_EQ(proposals[0].expected_log_gain, 1.5);
+  EXPECT_EQ(proposals[0].score.correction, 3.0);
+  EXPECT_EQ(proposals[0].score.expected_log_gain, 1.5);
   // What a language model would make of it is not known.
-  EXPECT_EQ(proposals[1].correction, 1.0);
-  EXPECT_EQ(proposals[1].expected_log_gain, 0.5);
+  EXPECT_EQ(proposals[1].score.correction, 1.0);
+  EXPECT_EQ(proposals[1].score.expected_log_gain, 0.5);
 }
 
 TEST(PolicyScorer, SaysTheSameOfWhatItHasScored) {
@@ -88,8 +88,8 @@ TEST(PolicyScorer, SpeaksOfCodeThatItCannotRead) {
   context.history = {"loop_unroll", "loop_unroll"};
   auto proposals = two_proposals();
   scorer.score({}, context, proposals);
-  EXPECT_EQ(proposals[0].correction, 2.0);
-  EXPECT_EQ(proposals[1].correction, 2.0);
+  EXPECT_EQ(proposals[0].score.correction, 2.0);
+  EXPECT_EQ(proposals[1].score.correction, 2.0);
 }
 
 }  // namespace

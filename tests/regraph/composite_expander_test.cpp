@@ -48,7 +48,7 @@ class Critic final : public OneStep {
   void add_proposals(const Candidate&, const ExpansionContext&,
                      std::vector<StepProposal>& proposals, const Cancellation&) const override {
     for (StepProposal& proposal : proposals)
-      proposal.opinions = 1;
+      proposal.advice.opinions = 1;
   }
 };
 
@@ -79,7 +79,7 @@ TEST(CompositeExpander, LaterMembersSeeWhatIsOffered) {
   const Critic critic;
   const auto proposals = CompositeExpander({&rewriter, &critic}).propose({}, {}, kNever);
   ASSERT_EQ(proposals.size(), 1u);
-  EXPECT_EQ(proposals[0].opinions, 1);
+  EXPECT_EQ(proposals[0].advice.opinions, 1);
 }
 
 TEST(CompositeExpander, AProposalOfNobodyIsRefused) {

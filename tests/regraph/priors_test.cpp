@@ -151,7 +151,7 @@ TEST(Priors, CorrectionsAreAddedToLogits) {
   std::vector<StepProposal> proposals = kAllSteps;
   const auto share = [](double prior) { return (prior - 0.1 / 3.0) / 0.9; };
   const std::vector<double> before = graph.priors({}, {}, {"h200"}, proposals);
-  proposals[1].correction = 1.0;
+  proposals[1].score.correction = 1.0;
   const std::vector<double> shifts = {0.0, 0.5, 0.0};
   const std::vector<double> after = graph.priors({}, {}, {"h200"}, proposals, shifts);
   EXPECT_NEAR(std::log(share(after[1]) / share(after[0])),
@@ -178,8 +178,8 @@ TEST(Priors, FollowTheFormula) {
 StepProposal named(const char* step, double share, int opinions) {
   StepProposal proposal;
   proposal.step = step;
-  proposal.named_share = share;
-  proposal.opinions = opinions;
+  proposal.advice.named_share = share;
+  proposal.advice.opinions = opinions;
   return proposal;
 }
 
@@ -195,7 +195,7 @@ TEST(Priors, OpinionsEnterLikeObservations) {
   EXPECT_NEAR(with[2], without[2] * 2 / 3 + 0.25 / 3, 1e-12);
   std::vector<StepProposal> many = one;
   for (StepProposal& proposal : many)
-    proposal.opinions = 8;
+    proposal.advice.opinions = 8;
   EXPECT_NEAR(graph.priors({}, {}, {""}, many)[1], without[1] * 0.2 + 0.75 * 0.8, 1e-12);
 }
 

@@ -45,22 +45,23 @@ class Talkative final : public Expander {
     const std::uint32_t set = World::set_of(candidate);
     landscape::pause(shuffle_, set * 7 + static_cast<std::uint32_t>(variant), cancellation);
     std::string told;
-    for (const FailedVariant& failure : context.failures)
+    for (const FailedVariant& failure : context.story.failures)
       told += std::to_string(failure.variant) + failure.reason + failure.message + ";";
     for (const std::string& step : context.history)
       told += step + ">";
-    if (context.example) {
-      told += context.example->before->source + "->" + context.example->after->source +
-              context.example->kernel;
-      EXPECT_GT(context.example->log_gain, 0.0);
-      EXPECT_EQ(context.example->from, context.history.empty() ? "init" : context.history.back());
-      EXPECT_NE(context.example->before->source, candidate.source);
+    if (context.story.example) {
+      told += context.story.example->before->source + "->" + context.story.example->after->source +
+              context.story.example->kernel;
+      EXPECT_GT(context.story.example->log_gain, 0.0);
+      EXPECT_EQ(context.story.example->from,
+                context.history.empty() ? "init" : context.history.back());
+      EXPECT_NE(context.story.example->before->source, candidate.source);
     }
     {
       const std::lock_guard lock(mutex_);
       told_[std::to_string(set) + " " + proposal.text() + " " + std::to_string(variant)] = told;
-      failures_ += context.failures.size();
-      examples_ += context.example ? 1 : 0;
+      failures_ += context.story.failures.size();
+      examples_ += context.story.example ? 1 : 0;
     }
     const std::uint64_t draw =
         random_bits(set, hash_text(proposal.text()).low, static_cast<std::uint64_t>(variant));
@@ -68,6 +69,8 @@ class Talkative final : public Expander {
     const int step = std::stoi(proposal.step.substr(proposal.step.find('_') + 1));
     return World::candidate(set | (1U << step) | (1U << (draw % 12)));
   }
+
+  [[nodiscard]] bool wants_story() const override { return true; }
 
   [[nodiscard]] const std::map<std::string, std::string>& told() const { return told_; }
   [[nodiscard]] std::size_t failures() const { return failures_; }

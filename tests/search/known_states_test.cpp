@@ -101,7 +101,7 @@ class Family {
   static StepProposal step(const std::string& id, const std::string& title = "") {
     StepProposal proposal;
     proposal.step = id;
-    proposal.title = title;
+    proposal.advice.title = title;
     proposal.parameters = {{"by", "model"}};
     return proposal;
   }
@@ -127,18 +127,18 @@ TEST(KnownStates, ExpandersAreToldTheWayAndWhatWasTriedOnIt) {
   family.tried(3, std::nullopt, Family::step("hints"), "wrong_result");
   const ExpansionContext context = family.states().context_at(3, true);
   EXPECT_EQ(context.history, (std::vector<std::string>{"swap", "tile", "pad"}));
-  ASSERT_EQ(context.path.size(), 2U);
-  EXPECT_EQ(context.path[0].seconds_before, 8.0);
-  EXPECT_EQ(context.path[1].seconds_before, 4.0);
-  EXPECT_EQ(context.path[1].step.step, kLeap);
+  ASSERT_EQ(context.story.path.size(), 2U);
+  EXPECT_EQ(context.story.path[0].seconds_before, 8.0);
+  EXPECT_EQ(context.story.path[1].seconds_before, 4.0);
+  EXPECT_EQ(context.story.path[1].step.step, kLeap);
   // What became the way is not among what was tried.
-  ASSERT_EQ(context.tried.size(), 3U);
-  EXPECT_EQ(context.tried[0].step.step, "unroll");
-  EXPECT_EQ(context.tried[0].steps_back, 2);
-  EXPECT_EQ(context.tried[1].reason, "declined");
-  EXPECT_EQ(context.tried[1].steps_back, 1);
-  EXPECT_EQ(context.tried[2].steps_back, 0);
-  EXPECT_EQ(context.tried[2].message, "because");
+  ASSERT_EQ(context.story.tried.size(), 3U);
+  EXPECT_EQ(context.story.tried[0].step.step, "unroll");
+  EXPECT_EQ(context.story.tried[0].steps_back, 2);
+  EXPECT_EQ(context.story.tried[1].reason, "declined");
+  EXPECT_EQ(context.story.tried[1].steps_back, 1);
+  EXPECT_EQ(context.story.tried[2].steps_back, 0);
+  EXPECT_EQ(context.story.tried[2].message, "because");
 }
 
 TEST(KnownStates, StatesThatWentAnotherWayAreOfferedToBeCombined) {
@@ -148,22 +148,22 @@ TEST(KnownStates, StatesThatWentAnotherWayAreOfferedToBeCombined) {
   family.add(0, Family::step("hints"), 7.9);  // too little to be wanted
   family.add(1, Family::step("unroll"), 3.0);
   const ExpansionContext here = family.states().context_at(2, true);
-  ASSERT_EQ(here.others.size(), 2U);
-  EXPECT_EQ(here.others[0].state, 4U);  // the fastest first
-  EXPECT_EQ(here.others[1].state, 1U);
-  EXPECT_NEAR(here.others[1].log_gain, std::log(2.0), 1e-12);
-  EXPECT_EQ(here.others[1].steps.size(), 1U);
-  EXPECT_EQ(here.others[1].common_seconds, 8.0);
+  ASSERT_EQ(here.story.others.size(), 2U);
+  EXPECT_EQ(here.story.others[0].state, 4U);  // the fastest first
+  EXPECT_EQ(here.story.others[1].state, 1U);
+  EXPECT_NEAR(here.story.others[1].log_gain, std::log(2.0), 1e-12);
+  EXPECT_EQ(here.story.others[1].steps.size(), 1U);
+  EXPECT_EQ(here.story.others[1].common_seconds, 8.0);
   // Not with what lies on the way, nor with what did nothing else.
   const ExpansionContext below = family.states().context_at(4, true);
-  EXPECT_TRUE(below.others.empty());
+  EXPECT_TRUE(below.story.others.empty());
   StepProposal combination = Family::step(kCombine);
   combination.parameters["with"] = "1";
-  ASSERT_EQ(family.states().context_of(2, combination, true).others.size(), 1U);
+  ASSERT_EQ(family.states().context_of(2, combination, true).story.others.size(), 1U);
   combination.parameters["with"] = "3";
-  EXPECT_TRUE(family.states().context_of(2, combination, true).others.empty());
+  EXPECT_TRUE(family.states().context_of(2, combination, true).story.others.empty());
   combination.parameters["with"] = "99";
-  EXPECT_TRUE(family.states().context_of(2, combination, true).others.empty());
+  EXPECT_TRUE(family.states().context_of(2, combination, true).story.others.empty());
 }
 
 TEST(KnownStates, StepsThatWereMadeUpAreKeptWithWhatTheyBrought) {
@@ -181,7 +181,7 @@ TEST(KnownStates, StepsThatWereMadeUpAreKeptWithWhatTheyBrought) {
   EXPECT_EQ(record.tries, 2);  // one that was declined was none
   EXPECT_EQ(record.verified, 1);
   EXPECT_NEAR(record.best_log_gain, std::log(2.0), 1e-12);
-  EXPECT_EQ(family.states().context_at(2, true).new_steps.size(), 1U);
+  EXPECT_EQ(family.states().context_at(2, true).story.new_steps.size(), 1U);
 }
 
 TEST(KnownStates, WhatIsSaidOfOnePlanIsNotSaidOfAnother) {
@@ -194,9 +194,9 @@ TEST(KnownStates, WhatIsSaidOfOnePlanIsNotSaidOfAnother) {
   wide.parameters["depth"] = "32";
   family.tried(0, std::nullopt, one, "declined");
   family.tried(0, std::nullopt, wide, "declined");
-  EXPECT_EQ(family.states().context_of(0, one, true).failures.size(), 1U);
-  EXPECT_TRUE(family.states().context_of(0, other, true).failures.empty());
-  EXPECT_EQ(family.states().context_of(0, Family::step("tile"), true).failures.size(), 1U);
+  EXPECT_EQ(family.states().context_of(0, one, true).story.failures.size(), 1U);
+  EXPECT_TRUE(family.states().context_of(0, other, true).story.failures.empty());
+  EXPECT_EQ(family.states().context_of(0, Family::step("tile"), true).story.failures.size(), 1U);
 }
 
 // Whether leaps pay is learned from this very search, also where nothing else is.

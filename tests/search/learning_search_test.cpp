@@ -30,8 +30,8 @@ class NameScorer final : public EdgeScorer {
     ++states;
     for (StepProposal& proposal : proposals) {
       const Hash128 hash = hash_text(proposal.text() + candidate.source);
-      proposal.correction = static_cast<double>(hash.low % 400) / 100.0 - 2.0;
-      proposal.expected_log_gain = 0.1 * static_cast<double>(context.history.size());
+      proposal.score.correction = static_cast<double>(hash.low % 400) / 100.0 - 2.0;
+      proposal.score.expected_log_gain = 0.1 * static_cast<double>(context.history.size());
     }
   }
   [[nodiscard]] std::string description() const override { return "by name"; }

@@ -10,10 +10,11 @@ namespace {
 // Whether a step that somebody made up was tried on the way here and brought nothing: it is one
 // change, and the code is nearly the same.
 bool did_not_pay_nearby(const StepProposal& proposal, const ExpansionContext& context) {
-  return !proposal.title.empty() && std::ranges::any_of(context.tried, [&](const TriedStep& tried) {
-    return tried.steps_back > 0 && tried.verified && tried.log_gain <= 0.0 &&
-           tried.step.step == proposal.step;
-  });
+  return !proposal.advice.title.empty() &&
+         std::ranges::any_of(context.story.tried, [&](const TriedStep& tried) {
+           return tried.steps_back > 0 && tried.verified && tried.log_gain <= 0.0 &&
+                  tried.step.step == proposal.step;
+         });
 }
 
 }  // namespace
@@ -65,7 +66,7 @@ Result<Candidate> LanguageModelExpander::apply(const Candidate& candidate,
                                                const Cancellation& cancellation) const {
   if (!is_by_model(proposal))
     return fail(ErrorCode::refused, "the language model has no step " + proposal.text());
-  for (const FailedVariant& failure : context.failures) {
+  for (const FailedVariant& failure : context.story.failures) {
     if (failure.reason == name(ErrorCode::declined))
       return fail(ErrorCode::declined, failure.message);
   }

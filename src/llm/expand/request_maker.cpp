@@ -22,9 +22,9 @@ static_assert(PromptLimits{}.example >= kLargestExampleSide);
 std::vector<FailedAttempt> earlier_answers(const StepProposal& proposal,
                                            const ExpansionContext& context) {
   std::vector<FailedAttempt> result;
-  for (const FailedVariant& failure : context.failures)
+  for (const FailedVariant& failure : context.story.failures)
     result.push_back({failure.reason, failure.message});
-  for (const TriedStep& tried : context.tried) {
+  for (const TriedStep& tried : context.story.tried) {
     const bool same =
         tried.steps_back == 0 && tried.verified && tried.step.text() == proposal.text();
     if (!same) continue;
@@ -73,10 +73,10 @@ ChatRequest RequestMaker::make(std::vector<ChatMessage> messages, std::uint64_t 
 
 std::optional<Step> RequestMaker::step_of(const StepProposal& proposal) const {
   if (const Step* known = graph_.find(proposal.step)) return *known;
-  if (proposal.title.empty() && !is_combined(proposal)) return std::nullopt;
+  if (proposal.advice.title.empty() && !is_combined(proposal)) return std::nullopt;
   Step step;
   step.id = proposal.step;
-  step.name = is_combined(proposal) ? proposal.text() : proposal.title;
+  step.name = is_combined(proposal) ? proposal.text() : proposal.advice.title;
   return step;
 }
 
@@ -84,10 +84,10 @@ Step RequestMaker::planned_step(const std::string& id, const ExpansionContext& c
   if (const Step* known = graph_.find(id)) return *known;
   Step step;
   step.id = id;
-  const auto made_up = std::ranges::find(context.new_steps, id, &StepProposal::step);
-  const bool known = made_up != context.new_steps.end();
-  step.name = known ? made_up->title : id;
-  if (known) step.instruction = made_up->reason;
+  const auto made_up = std::ranges::find(context.story.new_steps, id, &StepProposal::step);
+  const bool known = made_up != context.story.new_steps.end();
+  step.name = known ? made_up->advice.title : id;
+  if (known) step.instruction = made_up->advice.reason;
   return step;
 }
 
@@ -105,27 +105,27 @@ Result<ChatRequest> RequestMaker::apply(const Candidate& candidate, const StepPr
   if (proposal.step == kLeap) {
     if (!prompts_.has(PromptKind::leap))
       return fail(ErrorCode::refused, "there is no prompt for several steps at once");
-    LeapInputs inputs{state, {}, std::move(earlier), proposal.reason};
+    LeapInputs inputs{state, {}, std::move(earlier), proposal.advice.reason};
     for (const std::string& id : planned_steps(proposal))
       inputs.plan.push_back(planned_step(id, context));
     return make(prompts_.leap(inputs), salt, PromptKind::leap);
   }
   if (proposal.step == kCombine) {
-    if (!prompts_.has(PromptKind::combine) || context.others.empty())
+    if (!prompts_.has(PromptKind::combine) || context.story.others.empty())
       return fail(ErrorCode::refused, "the state to be combined with is not there");
-    const OtherState& other = context.others.front();
+    const OtherState& other = context.story.others.front();
     const ShownCode other_shown(*other.candidate);
     const CombineInputs inputs{state, other, other_shown.text(), std::move(earlier),
-                               proposal.reason};
+                               proposal.advice.reason};
     return make(prompts_.combine(inputs), salt, PromptKind::combine);
   }
   const std::optional<Step> step = step_of(proposal);
   if (!step) return fail(ErrorCode::refused, "the ReGraph has no step '" + proposal.step + "'");
   ApplyInputs inputs{state, *step, chosen_values(proposal)};
-  inputs.reason = proposal.reason;
+  inputs.reason = proposal.advice.reason;
   inputs.failed = std::move(earlier);
-  if (context.example) {
-    const StepExample& example = *context.example;
+  if (context.story.example) {
+    const StepExample& example = *context.story.example;
     inputs.example =
         EdgeExample{example.from, example.kernel.empty() ? problem_.signature.name : example.kernel,
                     example.before->source, example.after->source, std::exp(example.log_gain)};

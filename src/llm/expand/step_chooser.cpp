@@ -89,15 +89,15 @@ bool is_at_floor(const Evaluation& evaluation) {
 }
 
 bool is_beside_the_point(const ExpansionContext& context) {
-  if (context.path.empty()) return false;
+  if (context.story.path.empty()) return false;
   const double seconds = context.evaluation.time.median_seconds;
-  const double before = context.path.back().seconds_before;
-  const double best = context.best_seconds;
+  const double before = context.story.path.back().seconds_before;
+  const double best = context.story.best_seconds;
   return (before > 0.0 && seconds > kGained * before) || (best > 0.0 && seconds > kBehind * best);
 }
 
 bool is_left_behind(const ExpansionContext& context) {
-  const double best = context.best_seconds;
+  const double best = context.story.best_seconds;
   return best > 0.0 && context.evaluation.time.median_seconds > kFarBehind * best;
 }
 
@@ -141,7 +141,7 @@ void StepChooser::add_proposals(const Candidate& candidate, const ExpansionConte
   };
   if (!config_.ask) {
     if (requests_.offers_combinations()) {
-      for (const OtherState& other : context.others) {
+      for (const OtherState& other : context.story.others) {
         StepProposal proposal = by_model(kCombine, 1);
         proposal.parameters[kWith] = std::to_string(other.state);
         proposals.push_back(std::move(proposal));
@@ -159,7 +159,7 @@ void StepChooser::add_proposals(const Candidate& candidate, const ExpansionConte
   vote(opinions, context, proposals);
   keep_answer(candidate, std::move(opinions), context, proposals);
   // It has seen the catalogue and the counters: what it left out it would decline.
-  drop([](const StepProposal& proposal) { return !(proposal.named_share > 0.0); });
+  drop([](const StepProposal& proposal) { return !(proposal.advice.named_share > 0.0); });
 }
 
 StepChooser::Opinions StepChooser::ask(const Candidate& candidate, const ExpansionContext& context,
@@ -213,14 +213,15 @@ void StepChooser::ask_judge(const Candidate& candidate, const ExpansionContext& 
 
 bool StepChooser::is_done_or_taken_back(const NamedStep& named,
                                         const ExpansionContext& context) const {
-  if (context.path.empty()) return false;
-  const StepProposal& last = context.path.back().step;
-  std::string words = last.step + " " + last.title;
+  if (context.story.path.empty()) return false;
+  const StepProposal& last = context.story.path.back().step;
+  std::string words = last.step + " " + last.advice.title;
   if (const Step* step = graph_.find(last.step)) words += " " + step->name;
   if (takes_back(named.name, words)) return true;
   // A step of the catalogue may be done again; one that was made up is one change.
-  return named.is_new && std::ranges::any_of(context.path, [&](const DoneStep& done) {
-           return !done.step.title.empty() && mean_the_same(named.name, done.step.title);
+  return named.is_new && std::ranges::any_of(context.story.path, [&](const DoneStep& done) {
+           return !done.step.advice.title.empty() &&
+                  mean_the_same(named.name, done.step.advice.title);
          });
 }
 
@@ -237,7 +238,7 @@ std::vector<std::size_t> StepChooser::places_of(const NamedStep& named,
     StepProposal combination = by_model(kCombine, 1);
     if (const auto with = named.parameters.find(kWith); with != named.parameters.end())
       combination.parameters[kWith] = with->second;
-    const bool offered = std::ranges::any_of(context.others, [&](const OtherState& other) {
+    const bool offered = std::ranges::any_of(context.story.others, [&](const OtherState& other) {
       return other.state == state_to_combine(combination);
     });
     if (!config_.apply || !requests_.offers_combinations() || !offered) return {};
@@ -263,15 +264,15 @@ std::vector<std::size_t> StepChooser::places_of(const NamedStep& named,
   if (!config_.apply || !named.is_new) return {};
   // One that was made up elsewhere, or here, and means the same, is the same step.
   StepProposal made_up = by_model(named.id, config_.variants);
-  made_up.title = named.name;
-  const std::vector<StepProposal>* const lists[] = {&proposals, &context.new_steps};
+  made_up.advice.title = named.name;
+  const std::vector<StepProposal>* const lists[] = {&proposals, &context.story.new_steps};
   for (const std::vector<StepProposal>* list : lists) {
     const auto same = std::ranges::find_if(*list, [&](const StepProposal& other) {
-      return !other.title.empty() && mean_the_same(other.title, named.name);
+      return !other.advice.title.empty() && mean_the_same(other.advice.title, named.name);
     });
     if (same == list->end()) continue;
     made_up.step = same->step;
-    made_up.title = same->title;
+    made_up.advice.title = same->advice.title;
     break;
   }
   made_up.parameters.insert(named.parameters.begin(), named.parameters.end());
@@ -298,7 +299,8 @@ void StepChooser::vote(const Opinions& opinions, const ExpansionContext& context
       for (const std::size_t place : places) {
         votes[place] += weight / static_cast<double>(places.size());
         StepProposal& proposal = proposals[place];
-        if (proposal.reason.empty() && is_by_model(proposal)) proposal.reason = named.why;
+        if (proposal.advice.reason.empty() && is_by_model(proposal))
+          proposal.advice.reason = named.why;
       }
       tally_.change([&](ExpansionStatistics& tally) {
         if (!named.is_new || named.id == kLeap || named.id == kCombine) {
@@ -318,9 +320,9 @@ void StepChooser::vote(const Opinions& opinions, const ExpansionContext& context
   const int asked = opinions.lists - opinions.empty;
   if (asked == 0) return;
   for (std::size_t place = 0; place < proposals.size(); ++place) {
-    proposals[place].opinions = asked;
+    proposals[place].advice.opinions = asked;
     const auto share = votes.find(place);
-    proposals[place].named_share = share == votes.end() ? 0.0 : share->second / asked;
+    proposals[place].advice.named_share = share == votes.end() ? 0.0 : share->second / asked;
   }
 }
 
@@ -338,12 +340,12 @@ void StepChooser::keep_answer(const Candidate& candidate, Opinions opinions,
   if (!is_by_model(proposals[place])) {
     StepProposal own = by_model(proposals[place].step, config_.variants);
     own.parameters.insert(first.parameters.begin(), first.parameters.end());
-    own.opinions = proposals[place].opinions;
-    own.named_share = proposals[place].named_share;
-    own.reason = first.why;
+    own.advice.opinions = proposals[place].advice.opinions;
+    own.advice.named_share = proposals[place].advice.named_share;
+    own.advice.reason = first.why;
     place = place_for(std::move(own), proposals);
   }
-  proposals[place].correction += kThereAlready;
+  proposals[place].score.correction += kThereAlready;
   const std::lock_guard lock(mutex_);
   kept_.insert_or_assign(key_of(candidate, proposals[place]), std::move(*opinions.written));
 }

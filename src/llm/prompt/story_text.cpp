@@ -42,7 +42,7 @@ std::string told_step(const StepProposal& step) {
     if (name != kAppliedBy) values.push_back(fmt::format("{} = {}", name, value));
   }
   std::string text = step.step;
-  if (!step.title.empty()) text += fmt::format(" [{}]", step.title);
+  if (!step.advice.title.empty()) text += fmt::format(" [{}]", step.advice.title);
   if (!values.empty()) text += fmt::format(" ({})", fmt::join(values, ", "));
   return one_line(text, kLongestStep);
 }
@@ -55,7 +55,7 @@ std::string factor_text(double log_gain) {
 }
 
 std::string best_text(const PromptState& state) {
-  const double best = state.context == nullptr ? 0.0 : state.context->best_seconds;
+  const double best = state.context == nullptr ? 0.0 : state.context->story.best_seconds;
   const double own = state.evaluation.time.median_seconds;
   if (!(best > 0.0) || !(own > 0.0) || best >= own) return {};
   return fmt::format("The fastest state so far, elsewhere, takes {}.", time_text(best));
@@ -68,7 +68,7 @@ std::string original_text(const PromptState& state) {
 
 std::string path_text(const PromptState& state) {
   if (state.context == nullptr) return {};
-  const std::vector<DoneStep>& path = state.context->path;
+  const std::vector<DoneStep>& path = state.context->story.path;
   std::vector<std::string> lines;
   for (std::size_t place = 0; place < path.size(); ++place) {
     const double before = path[place].seconds_before;
@@ -86,7 +86,7 @@ std::string path_text(const PromptState& state) {
 
 std::string tried_text(const PromptState& state, const PromptLimits& limits) {
   if (state.context == nullptr) return {};
-  const std::vector<TriedStep>& tried = state.context->tried;
+  const std::vector<TriedStep>& tried = state.context->story.tried;
   std::vector<std::string> lines;
   for (std::size_t place = tried.size() - std::min(tried.size(), limits.tried);
        place < tried.size(); ++place) {
@@ -106,7 +106,7 @@ std::string tried_text(const PromptState& state, const PromptLimits& limits) {
 std::string others_text(const PromptState& state, const PromptLimits& limits) {
   if (state.context == nullptr) return {};
   std::vector<std::string> lines;
-  for (const OtherState& other : state.context->others)
+  for (const OtherState& other : state.context->story.others)
     lines.push_back(fmt::format("{}: {}", other.state, other_path_text(other, limits)));
   return all_lines(lines);
 }

@@ -38,15 +38,15 @@ TEST_F(LanguageModelExpander, ProposesWhatTheModelNames) {
   ASSERT_TRUE(by_step.contains("smem_transpose"));
   // Two of the three names are of the catalogue, one by an alias; the third is a step of its own.
   // The first weighs most: 1, 1/2 and 1/3 of their sum.
-  EXPECT_NEAR(by_step["smem_transpose"].named_share, 6.0 / 11, 1e-12);
-  EXPECT_EQ(by_step["smem_transpose"].opinions, 1);
-  EXPECT_FALSE(by_step["smem_transpose"].reason.empty());
+  EXPECT_NEAR(by_step["smem_transpose"].advice.named_share, 6.0 / 11, 1e-12);
+  EXPECT_EQ(by_step["smem_transpose"].advice.opinions, 1);
+  EXPECT_FALSE(by_step["smem_transpose"].advice.reason.empty());
   const auto statistics = expander.statistics();
   ASSERT_EQ(statistics.new_steps.size(), 1U);
   EXPECT_EQ(statistics.new_steps.begin()->second.named, 1);
   const StepProposal& made_up = by_step[statistics.new_steps.begin()->first];
-  EXPECT_FALSE(made_up.title.empty());
-  EXPECT_NEAR(by_step["smem_pad"].named_share + made_up.named_share, 5.0 / 11, 1e-12);
+  EXPECT_FALSE(made_up.advice.title.empty());
+  EXPECT_NEAR(by_step["smem_pad"].advice.named_share + made_up.advice.named_share, 5.0 / 11, 1e-12);
   EXPECT_EQ(statistics.proposals_of_use, 1);
   ASSERT_EQ(oracle.requests.size(), 1U);
   EXPECT_TRUE(oracle.requests[0].json_schema);
@@ -64,11 +64,11 @@ TEST_F(LanguageModelExpander, ProposesWithoutOpinionsWhenNobodyAnswers) {
     return llm::ChatError{llm::ChatFailure::unreachable, "no", 1, {}};
   };
   for (const StepProposal& proposal : expander().propose(original, context, never)) {
-    EXPECT_EQ(proposal.opinions, 0);
+    EXPECT_EQ(proposal.advice.opinions, 0);
     EXPECT_TRUE(llm::is_by_model(proposal));
   }
   oracle.say({"I would pad the tile."});
-  EXPECT_EQ(expander().propose(original, context, never).front().opinions, 0);
+  EXPECT_EQ(expander().propose(original, context, never).front().advice.opinions, 0);
 }
 
 TEST_F(LanguageModelExpander, LeavesToTheRewriterWhatItCanDo) {
@@ -103,8 +103,8 @@ TEST_F(LanguageModelExpander, BesideTheRewriterTriesWhatTheModelRecommends) {
   for (const StepProposal& proposal : proposals) {
     if (!llm::is_by_model(proposal)) continue;
     ++by_model;
-    named = named || (proposal.step == "index_strength" && proposal.named_share == 1.0);
-    EXPECT_TRUE(proposal.named_share > 0.0 ||
+    named = named || (proposal.step == "index_strength" && proposal.advice.named_share == 1.0);
+    EXPECT_TRUE(proposal.advice.named_share > 0.0 ||
                 graph.find(proposal.step)->evidence_match(context.evaluation.facts) > 0.89)
         << proposal.text();
   }
@@ -145,10 +145,10 @@ TEST_F(LanguageModelExpander, OnlyAdvises) {
   EXPECT_EQ(oracle.requests[0].choices, 3);
   const double each = 1.0 / 3 / static_cast<double>(of_step("block_size"));
   for (const StepProposal& proposal : proposals) {
-    EXPECT_EQ(proposal.opinions, 3);
+    EXPECT_EQ(proposal.advice.opinions, 3);
     const double named = proposal.text() == chosen->text() ? 1.0 / 3 : 0.0;
     const double share = proposal.step == "block_size" ? each + named : 0.0;
-    EXPECT_NEAR(proposal.named_share, share, 1e-12) << proposal.text();
+    EXPECT_NEAR(proposal.advice.named_share, share, 1e-12) << proposal.text();
   }
   // Alone it offers nothing and asks nothing.
   EXPECT_TRUE(model.propose(original, context, never).empty());
@@ -284,7 +284,7 @@ TEST_F(LanguageModelExpander, SayingNoIsAnAnswer) {
     // It is not sent back, and not asked again here.
     EXPECT_EQ(oracle.requests.size(), 1U);
     ExpansionContext wiser = context;
-    wiser.failures.push_back({0, name(ErrorCode::declined), declined.error().message});
+    wiser.story.failures.push_back({0, name(ErrorCode::declined), declined.error().message});
     const auto again = expander.apply(original, by_model("smem_pad"), 1, wiser, never);
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().message, declined.error().message);
@@ -298,13 +298,13 @@ TEST_F(LanguageModelExpander, WhatOthersHaveLeftBehindIsNotAskedFor) {
   oracle.say({answer("smem_transpose.0.md")});
   const auto expander = this->expander();
   const double seconds = context.evaluation.time.median_seconds;
-  context.best_seconds = seconds / 5.0;
+  context.story.best_seconds = seconds / 5.0;
   const auto declined = expander.apply(original, by_model("smem_transpose"), 0, context, never);
   ASSERT_FALSE(declined);
   EXPECT_EQ(declined.error().code, ErrorCode::declined);
   EXPECT_TRUE(oracle.requests.empty());
   EXPECT_EQ(expander.statistics().left_behind, 1);
-  context.best_seconds = seconds / 3.0;
+  context.story.best_seconds = seconds / 3.0;
   EXPECT_TRUE(expander.apply(original, by_model("smem_transpose"), 0, context, never));
 }
 
@@ -312,14 +312,14 @@ TEST_F(LanguageModelExpander, AMadeUpStepThatLostAStepBeforeIsNotAskedForAgain) 
   oracle.say({"DECLINE: no"});
   const auto expander = this->expander();
   StepProposal made_up = by_model("prefetch_letters");
-  made_up.title = "Prefetch letters";
+  made_up.advice.title = "Prefetch letters";
   ExpansionContext told = context;
-  told.tried = {{made_up, 1, true, -0.1, "", ""}};
+  told.story.tried = {{made_up, 1, true, -0.1, "", ""}};
   const auto declined = expander.apply(original, made_up, 0, told, never);
   ASSERT_FALSE(declined);
   EXPECT_EQ(declined.error().code, ErrorCode::declined);
   EXPECT_TRUE(oracle.requests.empty());
-  told.tried[0].log_gain = 0.1;
+  told.story.tried[0].log_gain = 0.1;
   EXPECT_FALSE(expander.apply(original, made_up, 0, told, never));
   EXPECT_EQ(oracle.requests.size(), 1U);
 }
@@ -351,14 +351,14 @@ TEST_F(LanguageModelExpander, RequestsDependOnTheirInputsAlone) {
   EXPECT_EQ(ask(0, context), first);
   EXPECT_NE(ask(1, context).seed, first.seed);
   ExpansionContext wiser = context;
-  wiser.failures.push_back({0, "data_race", "threads 3 and 4 write tile[7]"});
+  wiser.story.failures.push_back({0, "data_race", "threads 3 and 4 write tile[7]"});
   EXPECT_TRUE(mentions(ask(1, wiser), "threads 3 and 4"));
-  wiser.example = StepExample{"smem_tile", std::make_shared<Candidate>(original),
-                              std::make_shared<Candidate>(original), 0.7};
+  wiser.story.example = StepExample{"smem_tile", std::make_shared<Candidate>(original),
+                                    std::make_shared<Candidate>(original), 0.7};
   EXPECT_TRUE(mentions(ask(1, wiser), "after smem_tile"));
   EXPECT_TRUE(mentions(ask(1, wiser), "2.01x"));
   EXPECT_TRUE(mentions(ask(1, wiser), "on kernel " + problem.signature.name));
-  wiser.example->kernel = "elsewhere";
+  wiser.story.example->kernel = "elsewhere";
   EXPECT_TRUE(mentions(ask(1, wiser), "on kernel elsewhere"));
 }
 

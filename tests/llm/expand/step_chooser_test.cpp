@@ -29,7 +29,7 @@ class StepChooser : public ExpansionCase {
   [[nodiscard]] DoneStep done(const std::string& step, const std::string& title = "") const {
     DoneStep result;
     result.step = by_model(step);
-    result.step.title = title;
+    result.step.advice.title = title;
     result.seconds_before = 2.0 * context.evaluation.time.median_seconds;
     return result;
   }
@@ -41,7 +41,7 @@ TEST_F(StepChooser, ReasonAndValuesReachWhoeverWritesTheStep) {
       "parameters": [{"name": "axis", "value": "y"}, {"name": "factor", "value": 4}]}]})");
   ASSERT_EQ(proposals.size(), 1U);
   EXPECT_EQ(proposals[0].text(), "thread_coarsen(axis=y, by=model, factor=4)");
-  EXPECT_EQ(proposals[0].named_share, 1.0);
+  EXPECT_EQ(proposals[0].advice.named_share, 1.0);
   const auto request = expander().apply_request(original, proposals[0], 0, context);
   ASSERT_TRUE(request);
   EXPECT_TRUE(holds(*request, "Why it was chosen for this code: four rows a thread hide"));
@@ -60,18 +60,18 @@ TEST_F(StepChooser, AnEmptyListLeavesNothingToBeAskedFor) {
 
 TEST_F(StepChooser, StepsOfItsOwnAreAskedForAndMergedByMeaning) {
   StepProposal earlier = by_model("padded_tile_of_words");
-  earlier.title = "Padded tile of words";
-  context.new_steps = {earlier};
+  earlier.advice.title = "Padded tile of words";
+  context.story.new_steps = {earlier};
   const auto proposals = chosen(R"({"steps": [
       {"step": "diagonal block order", "why": "blocks on a diagonal spread over the channels"},
       {"step": "order blocks diagonally", "why": "the same"},
       {"step": "tile of padded words", "why": "no conflicts"}]})");
   ASSERT_EQ(proposals.size(), 2U);
   EXPECT_EQ(proposals[0].step, "diagonal_block_order");
-  EXPECT_EQ(proposals[0].title, "diagonal block order");
-  EXPECT_NEAR(proposals[0].named_share, 9.0 / 11, 1e-12);
+  EXPECT_EQ(proposals[0].advice.title, "diagonal block order");
+  EXPECT_NEAR(proposals[0].advice.named_share, 9.0 / 11, 1e-12);
   EXPECT_EQ(proposals[1].step, "padded_tile_of_words");
-  EXPECT_EQ(proposals[1].title, "Padded tile of words");
+  EXPECT_EQ(proposals[1].advice.title, "Padded tile of words");
   const auto request = expander().apply_request(original, proposals[0], 0, context);
   ASSERT_TRUE(request);
   EXPECT_TRUE(holds(*request, "diagonal_block_order: diagonal block order\n"));
@@ -81,7 +81,7 @@ TEST_F(StepChooser, StepsOfItsOwnAreAskedForAndMergedByMeaning) {
 }
 
 TEST_F(StepChooser, WhatWasDoneOrWouldBeTakenBackIsNotAskedFor) {
-  context.path = {done("lane_order", "lane order"), done("smem_tile")};
+  context.story.path = {done("lane_order", "lane order"), done("smem_tile")};
   const auto model = expander();
   oracle.say({R"({"steps": [{"step": "remove the shared memory tile", "why": "it costs a barrier"},
       {"step": "order of lanes", "why": "again"}, {"step": "smem_pad", "why": "conflicts"}]})"});
@@ -115,7 +115,7 @@ TEST_F(StepChooser, StatesThatAreOfferedMayBeCombined) {
   other.candidate = std::make_shared<const Candidate>(original);
   other.steps = {by_model("loop_unroll")};
   other.log_gain = std::log(1.5);
-  context.others = {other};
+  context.story.others = {other};
   const std::string answer = R"({"steps": [
       {"step": "combine", "why": "both", "parameters": {"with": "7"}},
       {"step": "combine", "why": "unknown", "parameters": {"with": "8"}}]})";
@@ -126,7 +126,7 @@ TEST_F(StepChooser, StatesThatAreOfferedMayBeCombined) {
   EXPECT_TRUE(expander().apply_request(original, proposals[0], 0, context));
   // Later that state may be gone.
   ExpansionContext alone = context;
-  alone.others.clear();
+  alone.story.others.clear();
   EXPECT_FALSE(expander().apply_request(original, proposals[0], 0, alone));
   // Nobody is asked: it is offered all the same.
   config.choosing.ask = false;
@@ -141,12 +141,12 @@ TEST_F(StepChooser, NobodyIsAskedAtTheFloorOrBesideThePoint) {
   const CompositeExpander both({rewriter.get(), &model});
   const double seconds = context.evaluation.time.median_seconds;
   ExpansionContext slower = context;
-  slower.path = {done("loop_unroll")};
-  slower.path[0].seconds_before = 1.005 * seconds;
+  slower.story.path = {done("loop_unroll")};
+  slower.story.path[0].seconds_before = 1.005 * seconds;
   EXPECT_TRUE(model.propose(original, slower, never).empty());
   EXPECT_FALSE(both.propose(original, slower, never).empty());
-  slower.path[0].seconds_before = 2.0 * seconds;
-  slower.best_seconds = seconds / 2.5;
+  slower.story.path[0].seconds_before = 2.0 * seconds;
+  slower.story.best_seconds = seconds / 2.5;
   EXPECT_TRUE(model.propose(original, slower, never).empty());
   ExpansionContext finished = context;
   finished.evaluation.roofline_seconds = seconds / 1.02;
@@ -170,7 +170,7 @@ TEST_F(StepChooser, ChoosingAndWritingMayBeOneRequest) {
   ASSERT_EQ(proposals.size(), 2U);
   ASSERT_EQ(oracle.requests.size(), 1U);
   EXPECT_FALSE(oracle.requests[0].json_schema);
-  EXPECT_GT(proposals[0].correction, proposals[1].correction);  // it has been paid for
+  EXPECT_GT(proposals[0].score.correction, proposals[1].score.correction);  // it has been paid for
   const auto applied = model.apply(original, proposals[0], 0, context, never);
   ASSERT_TRUE(applied) << applied.error().message;
   EXPECT_EQ(oracle.requests.size(), 1U);
@@ -187,7 +187,7 @@ TEST_F(StepChooser, WhatCannotBeReadCountsAsNoAnswer) {
   const auto proposals = chosen("I would tile it.\n" + answer("smem_transpose.0.md"));
   EXPECT_GT(proposals.size(), 3U);
   for (const StepProposal& proposal : proposals)
-    EXPECT_EQ(proposal.opinions, 0);
+    EXPECT_EQ(proposal.advice.opinions, 0);
 }
 
 }  // namespace

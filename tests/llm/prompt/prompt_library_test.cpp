@@ -227,13 +227,13 @@ TEST_F(PromptLibraryTest, TheStoryTellsHowAStateWasComeBy) {
   tile.parameters["depth"] = "32";
   StepProposal made_up = swap;
   made_up.step = "one_row_per_warp";
-  made_up.title = "One row per warp";
+  made_up.advice.title = "One row per warp";
   const double now = evaluation.time.median_seconds;
   ExpansionContext context;
   context.original_seconds = 8.0 * now;
-  context.path = {{swap, 8.0 * now}, {tile, 2.0 * now}};
-  context.tried = {{made_up, 1, true, std::log(0.5), "", ""},
-                   {tile, 0, false, 0.0, "declined", "it is tiled already"}};
+  context.story.path = {{swap, 8.0 * now}, {tile, 2.0 * now}};
+  context.story.tried = {{made_up, 1, true, std::log(0.5), "", ""},
+                         {tile, 0, false, 0.0, "declined", "it is tiled already"}};
   PromptState told = state();
   told.context = &context;
   const std::string text = library.propose({.state = told, .catalogue = graph.steps()})[1].text;

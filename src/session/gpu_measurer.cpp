@@ -1,14 +1,20 @@
-#include "session/measured_answer.h"
+#include "session/gpu_measurer.h"
 
 #include <cstdlib>
 #include <utility>
 
 namespace regraph {
-namespace {
 
-void time_once_more(const MeasuringGpu& gpu, const Candidate& best, AnswerTrial& trial,
-                    const Cancellation& interrupted) {
-  auto measured = gpu.evaluator.measure_answer(best, interrupted);
+GpuMeasurer::GpuMeasurer(gpu::GpuEvaluator& evaluator, const gpu::DeviceProperties& properties,
+                         gpu::DisturbanceLog& disturbances, std::filesystem::path cuda_root)
+    : evaluator_(evaluator),
+      properties_(properties),
+      disturbances_(disturbances),
+      cuda_root_(std::move(cuda_root)) {}
+
+void GpuMeasurer::time_once_more(const Candidate& best, AnswerTrial& trial,
+                                 const Cancellation& interrupted) const {
+  auto measured = evaluator_.measure_answer(best, interrupted);
   if (measured.ok()) {
     trial.measurement.speedup = std::move(*measured);
     // The search's own interval was too narrow.
@@ -27,26 +33,24 @@ void time_once_more(const MeasuringGpu& gpu, const Candidate& best, AnswerTrial&
   }
 }
 
-void sanitize_once(const MeasuringGpu& gpu, const Candidate& best, AnswerTrial& trial,
-                   const Cancellation& interrupted) {
+void GpuMeasurer::sanitize_once(const Candidate& best, AnswerTrial& trial,
+                                const Cancellation& interrupted) const {
   const char* const path = std::getenv("PATH");
-  const auto program = gpu::find_sanitizer(gpu.cuda_root, path != nullptr ? path : "");
+  const auto program = gpu::find_sanitizer(cuda_root_, path != nullptr ? path : "");
   if (!program) return;
   gpu::SanitizerConfig config;
   config.program = *program;
-  SanitizerReport report = gpu.evaluator.sanitize_answer(best, config, interrupted);
+  SanitizerReport report = evaluator_.sanitize_answer(best, config, interrupted);
   if (!report.findings.empty())
     trial.objections.push_back("compute-sanitizer, " + report.findings.front());
   trial.measurement.sanitizer = std::move(report);
 }
 
-}  // namespace
-
-Measurement measurement_of(const MeasuringGpu& gpu) {
-  const gpu::GpuStatistics statistics = gpu.evaluator.statistics();
+Measurement GpuMeasurer::measurement() const {
+  const gpu::GpuStatistics statistics = evaluator_.statistics();
   Measurement measurement;
-  measurement.gpu = gpu.properties.name;
-  measurement.driver_version = gpu.properties.driver_version;
+  measurement.gpu = properties_.name;
+  measurement.driver_version = properties_.driver_version;
   measurement.timed = statistics.timed;
   measurement.pruned = statistics.pruned;
   measurement.faults = statistics.faults_on_gpu;
@@ -69,19 +73,19 @@ Measurement measurement_of(const MeasuringGpu& gpu) {
   return measurement;
 }
 
-AnswerTrial measure_answer(const MeasuringGpu& gpu, const Candidate* answer, bool sanitize,
-                           const Cancellation& interrupted) {
+AnswerTrial GpuMeasurer::try_answer(const Candidate* answer, bool sanitize,
+                                    const Cancellation& interrupted) {
   AnswerTrial trial;
-  trial.measurement = measurement_of(gpu);
+  trial.measurement = measurement();
   const auto claimed = [&] {
     return answer != nullptr && trial.stands() && !interrupted.requested();
   };
-  if (claimed()) time_once_more(gpu, *answer, trial, interrupted);
+  if (claimed()) time_once_more(*answer, trial, interrupted);
   // Before other tools put the GPU to work.
-  (void)gpu.disturbances.look(true);
-  trial.measurement.disturbances = gpu.disturbances.seen();
-  if (sanitize && claimed()) sanitize_once(gpu, *answer, trial, interrupted);
-  trial.measurement.answer_seconds = gpu.evaluator.statistics().answer_seconds;
+  (void)disturbances_.look(true);
+  trial.measurement.disturbances = disturbances_.seen();
+  if (sanitize && claimed()) sanitize_once(*answer, trial, interrupted);
+  trial.measurement.answer_seconds = evaluator_.statistics().answer_seconds;
   return trial;
 }
 
