@@ -1,5 +1,6 @@
 #include "rewrite/forms/block_extents.h"
 
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
@@ -32,10 +33,8 @@ using IndexNames = std::map<std::string, ExprPtr>;
 
 IndexNames index_names(const Block& body) {
   IndexNames names;
-  std::set<std::string> others;
+  std::set<std::string> others = changed_names(body);
   walk(body, [&](const Stmt& stmt) {
-    if (const auto& target = target_of(stmt))
-      if (const auto* base = place_variable(*target)) others.insert(base->name);
     const auto* declaration = as<Declaration>(stmt);
     if (declaration == nullptr) return;
     const ExprPtr value = without_casts(declaration->value);
@@ -47,11 +46,6 @@ IndexNames index_names(const Block& body) {
     } else {
       others.insert(declaration->variable.name);
     }
-  });
-  walk_expressions(body, [&](const Expr& expr) {
-    for_each_passed_place(expr, [&](const Expr& place) {
-      if (const auto* base = place_variable(place)) others.insert(base->name);
-    });
   });
   for (const std::string& name : others)
     names.erase(name);

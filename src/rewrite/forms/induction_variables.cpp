@@ -3,6 +3,7 @@
 #include "affine/index_range.h"
 #include "rewrite/forms/advance.h"
 #include "rewrite/forms/liveness.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/counted_loop.h"
 #include "source/match.h"
@@ -20,27 +21,6 @@
 namespace regraph::rewrite {
 
 namespace {
-
-// Names that statements of the block, or below, may give a value.
-std::set<std::string> changed_in(const Block& block) {
-  std::set<std::string> names = declared_names(block);
-  walk(block, [&](const Stmt& stmt) {
-    if (const auto* base = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr)
-      names.insert(base->name);
-    walk_own_expressions(stmt, [&](const Expr& expr) {
-      for_each_passed_place(expr, [&](const Expr& place) {
-        if (const auto* base = place_variable(place)) names.insert(base->name);
-      });
-    });
-  });
-  return names;
-}
-
-bool has_exit(const Block& body) {
-  bool found = false;
-  walk(body, [&](const Stmt& stmt) { found = found || is<Jump>(stmt) || is<Return>(stmt); });
-  return found;
-}
 
 // The pointer's elements `offset` further on; notes where it is used in another way.
 class PointerMover final : public Mutator {
@@ -130,23 +110,20 @@ class InductionRemover final : public Mutator {
     if (!counted) return nullptr;
     const auto& loop = to<ForLoop>(stmt);
     const Block& body = loop.body;
-    if (has_exit(body)) return nullptr;
-    const Block header = {source::loop(loop.init, loop.condition, loop.step, {})};
-    std::set<std::string> asked;
-    walk_expressions(header, [&](const Expr& expr) {
-      if (const auto* variable = as<VariableReference>(expr)) asked.insert(variable->name);
-    });
+    if (holds_any(body, {StmtKind::jump, StmtKind::return_})) return nullptr;
+    const std::set<std::string> asked =
+        mentioned_names({source::loop(loop.init, loop.condition, loop.step, {})});
     for (std::size_t at = 0; at < body.size(); ++at) {
       const auto advance = advance_of(*body[at]);
       if (!advance || asked.contains(advance->name)) continue;
       const std::string& name = advance->name;
       const auto variable = variables_.find(name);
       if (variable == variables_.end()) continue;
-      std::set<std::string> changed = changed_in(others(body, at));
+      std::set<std::string> changed = given_values_in(others(body, at));
       changed.insert(counted->name);
       if (changed.contains(name)) continue;
       changed.insert(name);
-      if (!stays(advance->step, changed) || !stays(counted->first, changed) ||
+      if (!is_kept(advance->step, changed) || !is_kept(counted->first, changed) ||
           !fits(advance->step, variable->second)) {
         continue;
       }
@@ -188,18 +165,6 @@ class InductionRemover final : public Mutator {
       return source::multiply(left, product->right);
     const ExprPtr right = exact_part(product->right, divisor);
     return right ? source::multiply(product->left, right) : nullptr;
-  }
-
-  // Whether the value is the same in every iteration.
-  static bool stays(const ExprPtr& value, const std::set<std::string>& changed) {
-    bool fixed = true;
-    walk(value, [&](const Expr& part) {
-      const auto* variable = as<VariableReference>(part);
-      fixed = fixed && !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
-              !is<OpaqueExpression>(part) &&
-              (variable == nullptr || !changed.contains(variable->name));
-    });
-    return fixed;
   }
 
   // Whether the step is an integer that the variable can hold.

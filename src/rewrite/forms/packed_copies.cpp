@@ -1,6 +1,7 @@
 #include "rewrite/forms/packed_copies.h"
 
 #include "rewrite/forms/pointed_elements.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -340,29 +341,6 @@ class ArrayCopies {
     return fits ? copy : std::nullopt;
   }
 
-  static bool mentions(const Block& block, std::size_t from, const std::string& name) {
-    const Block rest(block.begin() + static_cast<std::ptrdiff_t>(from), block.end());
-    bool found = false;
-    walk_expressions(rest, [&](const Expr& expr) { found = found || is_named(expr, name); });
-    return found;
-  }
-
-  static int writes(const Block& block, std::size_t from, const std::string& name) {
-    const Block rest(block.begin() + static_cast<std::ptrdiff_t>(from), block.end());
-    int count = 0;
-    walk(rest, [&](const Stmt& stmt) {
-      const auto* base = target_of(stmt) ? base_variable(*target_of(stmt)) : nullptr;
-      if (base != nullptr && base->name == name) ++count;
-      walk_own_expressions(stmt, [&](const Expr& expr) {
-        for_each_passed_place(expr, [&](const Expr& place) {
-          const auto* passed = base_variable(place);
-          if (passed != nullptr && passed->name == name) ++count;
-        });
-      });
-    });
-    return count;
-  }
-
   // Both are declared in this block or around it alike, so that nothing comes back to them.
   bool may_go(const ArrayCopy& copy, const Block& block, std::size_t at) const {
     const auto declared_before = [&](const std::string& name) {
@@ -373,11 +351,11 @@ class ArrayCopies {
                          });
     };
     if (!declared_before(copy.to) || !declared_before(copy.from)) return false;
-    const int inside = is<Declaration>(*block[at]) ? 0 : 1;
-    if (writes(block, 0, copy.to) - writes(block, at, copy.to) != 0) return false;
-    const bool to_changes = writes(block, at, copy.to) > inside;
-    const bool from_changes = writes(block, at + 1, copy.from) > 0;
-    return (!to_changes && !from_changes) || !mentions(block, at + 1, copy.from);
+    const auto here = block.begin() + static_cast<std::ptrdiff_t>(at);
+    if (changes_of(copy.to, Block(block.begin(), here)) > 0) return false;
+    const Block behind(here + 1, block.end());
+    const bool is_changed = changes_of(copy.to, behind) + changes_of(copy.from, behind) > 0;
+    return !is_changed || mentions_of(copy.from, behind) == 0;
   }
 
   void replace(const ArrayCopy& copy, const Stmt& place) {

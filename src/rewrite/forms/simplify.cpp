@@ -1,5 +1,6 @@
 #include "rewrite/forms/simplify.h"
 
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/counted_loop.h"
 #include "source/match.h"
@@ -158,7 +159,7 @@ class Simplifier final : public Mutator {
     const auto trips =
         first && loop->declaration() != nullptr ? counted->trip_count() : std::nullopt;
     if (trips == 0) return;
-    if (trips == 1 && !has_jump(loop->body) &&
+    if (trips == 1 && !holds_any(loop->body, {StmtKind::jump}) &&
         is_plain_counter(loop->declaration()->variable, *loop)) {
       splice(run(rewrite_expressions(loop->body, replace_variable(counted->name, counted->first))),
              out);
@@ -176,12 +177,6 @@ class Simplifier final : public Mutator {
           expr, [&](const Expr& place) { is_plain = is_plain && !is_named(place, counter.name); });
     });
     return is_plain;
-  }
-
-  static bool has_jump(const Block& block) {
-    bool found = false;
-    walk(block, [&](const Stmt& stmt) { found = found || is<Jump>(stmt); });
-    return found;
   }
 
   static void splice(const Block& block, Block& out) {
