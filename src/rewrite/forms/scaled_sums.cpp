@@ -42,6 +42,14 @@ bool is_of_thread(const std::string& name, const Analysis& analysis) {
   return local != nullptr && !local->is_pointer && local->storage == Storage::automatic;
 }
 
+// Whether the loops go over elements, none of them twice.
+bool is_each_once(const Expr& target, const std::vector<std::string>& counters) {
+  const std::vector<ExprPtr> indices = indices_of(target);
+  return std::equal(
+      indices.begin(), indices.end(), counters.begin(), counters.end(),
+      [](const ExprPtr& index, const std::string& counter) { return is_named(index, counter); });
+}
+
 class SumUpdateSplitter {
  public:
   // For updates with the variable `scale`, of a type, to which only what `is_weighted` is added.
@@ -55,97 +63,82 @@ class SumUpdateSplitter {
 
   // Nothing for other statements.
   [[nodiscard]] std::optional<SumUpdate> split(const StmtPtr& stmt,
-                                               std::vector<std::string> counters = {}) const;
+                                               std::vector<std::string> counters = {}) const {
+    if (const auto* loop = as<ForLoop>(stmt)) {
+      const auto counted = counted_loop_of(*loop);
+      if (loop->body.size() != 1 || !counted) return std::nullopt;
+      counters.push_back(counted->name);
+      auto update = split(loop->body.front(), std::move(counters));
+      if (!update) return std::nullopt;
+      const auto around = [&](StmtPtr& inner) {
+        if (!inner) return;
+        auto copy = std::make_shared<ForLoop>(*loop);
+        copy->body = {std::move(inner)};
+        inner = std::move(copy);
+      };
+      around(update->scaling);
+      around(update->adding);
+      return update;
+    }
+    const auto* update = as<Assignment>(stmt);
+    const auto* base = update != nullptr ? base_variable(*update->target) : nullptr;
+    const Variable* sum = base != nullptr && is_of_thread(base->name, analysis_)
+                              ? analysis_.local(base->name)
+                              : nullptr;
+    if (sum == nullptr || sum->scalar != scalar_ || update->target->type != scalar_ ||
+        !is_each_once(*update->target, counters)) {
+      return std::nullopt;
+    }
+    if (update->op == AssignmentOperator::multiply && is_named(update->value, scale_))
+      return SumUpdate{sum->name, stmt, nullptr};
+    ExprPtr added;
+    bool scales = false;
+    if (update->op == AssignmentOperator::add) {
+      added = update->value;
+    } else if (update->op == AssignmentOperator::assign) {
+      scales = true;
+      if (is_scaled(update->value, update->target))
+        return SumUpdate{sum->name, scaling_of(update->target), nullptr};
+      added = added_to_scaled(update->value, update->target);
+    }
+    if (!added || added->type != scalar_ || !is_weighted_(added)) return std::nullopt;
+    SumUpdate result{sum->name, nullptr, nullptr};
+    if (scales) result.scaling = scaling_of(update->target);
+    result.adding = source::assign(update->target, AssignmentOperator::add, added);
+    return result;
+  }
 
  private:
-  [[nodiscard]] StmtPtr scaling_of(const ExprPtr& target) const;
+  [[nodiscard]] StmtPtr scaling_of(const ExprPtr& target) const {
+    return source::assign(target, AssignmentOperator::multiply, source::variable(scale_, scalar_));
+  }
+
   // target * scale, or scale * target
-  [[nodiscard]] bool is_scaled(const ExprPtr& value, const ExprPtr& target) const;
+  [[nodiscard]] bool is_scaled(const ExprPtr& value, const ExprPtr& target) const {
+    const auto* product = as_binary(value, BinaryOperator::multiply);
+    if (product == nullptr) return false;
+    return (source::equal(product->left, target) && is_named(product->right, scale_)) ||
+           (source::equal(product->right, target) && is_named(product->left, scale_));
+  }
+
   // What stands beside the scaled target in a sum; null where there is no such sum.
-  [[nodiscard]] ExprPtr added_to_scaled(const ExprPtr& value, const ExprPtr& target) const;
+  [[nodiscard]] ExprPtr added_to_scaled(const ExprPtr& value, const ExprPtr& target) const {
+    if (const auto* sum = as_binary(value, BinaryOperator::add)) {
+      if (is_scaled(sum->left, target)) return sum->right;
+      return is_scaled(sum->right, target) ? sum->left : nullptr;
+    }
+    const Call* call = as_multiply_add(value);
+    if (call == nullptr) return nullptr;
+    const ExprPtr product =
+        with_type(source::multiply(call->arguments[0], call->arguments[1]), scalar_);
+    return is_scaled(product, target) ? call->arguments[2] : nullptr;
+  }
 
   const Analysis& analysis_;
   const std::string scale_;
   const ScalarType scalar_;
   const std::function<bool(const ExprPtr&)> is_weighted_;
 };
-
-// Whether the loops go over elements, none of them twice.
-bool is_each_once(const Expr& target, const std::vector<std::string>& counters) {
-  const std::vector<ExprPtr> indices = indices_of(target);
-  return std::equal(
-      indices.begin(), indices.end(), counters.begin(), counters.end(),
-      [](const ExprPtr& index, const std::string& counter) { return is_named(index, counter); });
-}
-
-std::optional<SumUpdate> SumUpdateSplitter::split(const StmtPtr& stmt,
-                                                  std::vector<std::string> counters) const {
-  if (const auto* loop = as<ForLoop>(stmt)) {
-    const auto counted = counted_loop_of(*loop);
-    if (loop->body.size() != 1 || !counted) return std::nullopt;
-    counters.push_back(counted->name);
-    auto update = split(loop->body.front(), std::move(counters));
-    if (!update) return std::nullopt;
-    const auto around = [&](StmtPtr& inner) {
-      if (!inner) return;
-      auto copy = std::make_shared<ForLoop>(*loop);
-      copy->body = {std::move(inner)};
-      inner = std::move(copy);
-    };
-    around(update->scaling);
-    around(update->adding);
-    return update;
-  }
-  const auto* update = as<Assignment>(stmt);
-  const auto* base = update != nullptr ? base_variable(*update->target) : nullptr;
-  const Variable* sum = base != nullptr && is_of_thread(base->name, analysis_)
-                            ? analysis_.local(base->name)
-                            : nullptr;
-  if (sum == nullptr || sum->scalar != scalar_ || update->target->type != scalar_ ||
-      !is_each_once(*update->target, counters)) {
-    return std::nullopt;
-  }
-  if (update->op == AssignmentOperator::multiply && is_named(update->value, scale_))
-    return SumUpdate{sum->name, stmt, nullptr};
-  ExprPtr added;
-  bool scales = false;
-  if (update->op == AssignmentOperator::add) {
-    added = update->value;
-  } else if (update->op == AssignmentOperator::assign) {
-    scales = true;
-    if (is_scaled(update->value, update->target))
-      return SumUpdate{sum->name, scaling_of(update->target), nullptr};
-    added = added_to_scaled(update->value, update->target);
-  }
-  if (!added || added->type != scalar_ || !is_weighted_(added)) return std::nullopt;
-  SumUpdate result{sum->name, nullptr, nullptr};
-  if (scales) result.scaling = scaling_of(update->target);
-  result.adding = source::assign(update->target, AssignmentOperator::add, added);
-  return result;
-}
-
-StmtPtr SumUpdateSplitter::scaling_of(const ExprPtr& target) const {
-  return source::assign(target, AssignmentOperator::multiply, source::variable(scale_, scalar_));
-}
-
-bool SumUpdateSplitter::is_scaled(const ExprPtr& value, const ExprPtr& target) const {
-  const auto* product = as_binary(value, BinaryOperator::multiply);
-  if (product == nullptr) return false;
-  return (source::equal(product->left, target) && is_named(product->right, scale_)) ||
-         (source::equal(product->right, target) && is_named(product->left, scale_));
-}
-
-ExprPtr SumUpdateSplitter::added_to_scaled(const ExprPtr& value, const ExprPtr& target) const {
-  if (const auto* sum = as_binary(value, BinaryOperator::add)) {
-    if (is_scaled(sum->left, target)) return sum->right;
-    return is_scaled(sum->right, target) ? sum->left : nullptr;
-  }
-  const Call* call = as_multiply_add(value);
-  if (call == nullptr) return nullptr;
-  const ExprPtr product =
-      with_type(source::multiply(call->arguments[0], call->arguments[1]), scalar_);
-  return is_scaled(product, target) ? call->arguments[2] : nullptr;
-}
 
 // Whether both are done for the same elements.
 bool goes_over_the_same(const StmtPtr& a, const StmtPtr& b) {
