@@ -1,5 +1,6 @@
 #include "rewrite/forms/common_code.h"
 
+#include "affine/index_range.h"
 #include "source/build.h"
 #include "source/polynomial.h"
 #include "source/walk.h"
@@ -11,12 +12,6 @@
 namespace regraph::rewrite {
 
 namespace {
-
-// Of 32 bits or 64.
-bool is_integer(ScalarType type) {
-  return type == ScalarType::i32 || type == ScalarType::u32 || type == ScalarType::i64 ||
-         type == ScalarType::u64;
-}
 
 // The expression with others for its operands.
 ExprPtr with_operands(const ExprPtr& expr, const std::vector<ExprPtr>& operands) {
@@ -93,7 +88,7 @@ StmtPtr CommonCode::of(const StmtPtr& first, const StmtPtr& second) {
 
 ExprPtr CommonCode::of(const ExprPtr& first, const ExprPtr& second) {
   if (first->type != second->type) return nullptr;
-  if (first->type && is_integer(*first->type) && !is_narrow(first) && !is_narrow(second)) {
+  if (is_index_type(first->type) && !is_narrow(first) && !is_narrow(second)) {
     const auto one = place(first);
     const auto other = place(second);
     const auto between = one && other ? (*other - *one).constant() : std::nullopt;

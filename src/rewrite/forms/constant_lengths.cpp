@@ -111,7 +111,7 @@ class ChunkFinder {
       const auto counted = counted_loop_of(*alone);
       if (!counted || !is_unchanging(term, counted->name)) return std::nullopt;
       const auto first = exact_value(counted->first, kernel_, analysis_);
-      if (!first || !fits(counted->first, type)) return std::nullopt;
+      if (!first || !is_same_order(counted->first, type)) return std::nullopt;
       std::vector<ExprPtr> limits;
       if (is_strict(term)) {
         collect(counted->limit, true, limits);
@@ -178,14 +178,10 @@ class ChunkFinder {
     return pure;
   }
 
-  // Whether the counter can begin with the value, and be compared with the limit, as numbers.
-  static bool fits(const ExprPtr& first, ScalarType counter) {
-    if (is<IntegerLiteral>(first) || first->type == counter) return true;
-    return first->type == ScalarType::i32 && counter == ScalarType::i64;
-  }
-  static bool is_same_order(const ExprPtr& limit, ScalarType counter) {
-    return limit->type == counter || is<IntegerLiteral>(limit) ||
-           (limit->type == ScalarType::i32 && counter == ScalarType::i64);
+  // Whether the counter can begin with the value, or be compared with it, as numbers.
+  static bool is_same_order(const ExprPtr& value, ScalarType counter) {
+    return value->type == counter || is<IntegerLiteral>(value) ||
+           (value->type == ScalarType::i32 && counter == ScalarType::i64);
   }
 
   // Whether nothing comes of the loop but elements of arrays in memory.

@@ -19,9 +19,14 @@ namespace regraph::rewrite {
 
 namespace {
 
-bool is_break(const StmtPtr& stmt) {
-  const auto* jump = as<Jump>(stmt);
-  return jump != nullptr && jump->jump == JumpKind::break_loop;
+// Whether a loop goes on behind the statement, which leaves it in the other case and does nothing
+// else: !c of `if (c) break;`. Null for others.
+ExprPtr asked_to_go_on(const StmtPtr& stmt) {
+  const auto* branch = as<Branch>(stmt);
+  const bool is_plain = branch != nullptr && branch->otherwise.empty() && branch->body.size() == 1;
+  const auto* jump = is_plain ? as<Jump>(branch->body.front()) : nullptr;
+  const bool leaves = jump != nullptr && jump->jump == JumpKind::break_loop;
+  return leaves ? negate(branch->condition) : nullptr;
 }
 
 // Whether a jump or return in the block, not of an inner loop, leaves it.
@@ -188,11 +193,8 @@ class HeaderMaker final : public Mutator {
     std::vector<ExprPtr> guards;
     std::size_t at = 0;
     for (; at < body.size(); ++at) {
-      const auto* branch = as<Branch>(body[at]);
-      const bool leaves = branch != nullptr && branch->otherwise.empty() &&
-                          branch->body.size() == 1 && is_break(branch->body.front());
-      if (!leaves) break;
-      const ExprPtr stays = negate(branch->condition);
+      const ExprPtr stays = asked_to_go_on(body[at]);
+      if (!stays) break;
       const auto* order = as<Binary>(stays);
       const bool is_order = order != nullptr && (order->op == BinaryOperator::less ||
                                                  order->op == BinaryOperator::less_equal);
@@ -216,11 +218,8 @@ class HeaderMaker final : public Mutator {
   static StmtPtr with_header(const StmtPtr& loop, ExprPtr condition, ForLoop header) {
     Block body = body_of(*loop);
     if (!condition && !body.empty()) {
-      const auto* branch = as<Branch>(body.front());
-      const bool asks = branch != nullptr && branch->otherwise.empty() &&
-                        branch->body.size() == 1 && is_break(branch->body.front());
-      if (!asks) return loop;
-      condition = negate(branch->condition);
+      condition = asked_to_go_on(body.front());
+      if (!condition) return loop;
       body.erase(body.begin());
     }
     if (!condition || body.empty()) return loop;

@@ -22,37 +22,26 @@ namespace regraph::rewrite {
 
 namespace {
 
-// The pointer's elements `offset` further on; notes where it is used in another way.
-class PointerMover final : public Mutator {
- public:
-  PointerMover(std::string name, ExprPtr offset, bool is_backwards)
-      : name_(std::move(name)), offset_(std::move(offset)), is_backwards_(is_backwards) {}
-
+// The statement with the pointer's elements `offset` further on; null where it is used in another
+// way.
+StmtPtr with_pointer_moved(const StmtPtr& stmt, const std::string& name, const ExprPtr& offset,
+                           bool is_backwards) {
   bool is_used_otherwise = false;
-
- private:
-  using Mutator::mutate;
-
-  ExprPtr mutate(const ExprPtr& expr, const Subscript& access) override {
-    const auto* base = as<VariableReference>(access.base);
-    if (base == nullptr || base->name != name_) return Mutator::mutate(expr, access);
-    const ExprPtr index = run(access.index);
-    auto moved = std::make_shared<Subscript>(access);
-    const bool is_first = is_number(index, 0) && !is_backwards_;
-    moved->index = is_first        ? offset_
-                   : is_backwards_ ? source::subtract(index, offset_)
-                                   : source::add(index, offset_);
-    return moved;
-  }
-  ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {
-    is_used_otherwise = is_used_otherwise || variable.name == name_;
-    return expr;
-  }
-
-  std::string name_;
-  ExprPtr offset_;
-  bool is_backwards_;
-};
+  const ExprRewrite moved = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    is_used_otherwise = is_used_otherwise || is_named(expr, name);
+    const auto* access = as<Subscript>(expr);
+    if (access == nullptr || !is_named(access->base, name)) return std::nullopt;
+    const ExprPtr index = rewrite_expr(access->index, moved);
+    auto result = std::make_shared<Subscript>(*access);
+    const bool is_first = is_number(index, 0) && !is_backwards;
+    result->index = is_first       ? offset
+                    : is_backwards ? source::subtract(index, offset)
+                                   : source::add(index, offset);
+    return result;
+  };
+  const Block result = rewrite_expressions({stmt}, moved);
+  return is_used_otherwise ? nullptr : result.front();
+}
 
 class InductionRemover final : public Mutator {
  public:
@@ -201,9 +190,9 @@ class InductionRemover final : public Mutator {
         continue;
       }
       if (variable.is_pointer) {
-        PointerMover mover(variable.name, offset, advance.is_backwards);
-        body.push_back(mover.run(loop.body[i]));
-        if (mover.is_used_otherwise) return nullptr;
+        body.push_back(
+            with_pointer_moved(loop.body[i], variable.name, offset, advance.is_backwards));
+        if (!body.back()) return nullptr;
         continue;
       }
       const ExprPtr from = source::variable(variable.name, variable.scalar);

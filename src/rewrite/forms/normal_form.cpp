@@ -29,11 +29,9 @@ namespace {
 
 class GuardedReads {
  public:
-  // `analysis` is of the kernel and must outlive this.
-  GuardedReads(const Kernel& kernel, const Analysis& analysis) : analysis_(analysis) {
-    for (const KernelParameter& parameter : kernel.parameters)
-      parameters_.insert(parameter.name);
-  }
+  // `analysis` is of the kernel; both must outlive this.
+  GuardedReads(const Kernel& kernel, const Analysis& analysis)
+      : kernel_(kernel), analysis_(analysis) {}
 
   // Whether the value may be computed where the guards fail. Memory may only be read at places that
   // do not follow what the guards ask about: the threads that meet the guards read them as well.
@@ -57,7 +55,7 @@ class GuardedReads {
         if (!polynomial) return false;
         for (const std::string& symbol : polynomial->symbols()) {
           asks_thread = asks_thread || symbol.find('.') != std::string::npos;
-          if (parameters_.count(symbol) == 0) asked.insert(symbol);
+          if (kernel_.parameter(symbol) == nullptr) asked.insert(symbol);
         }
       }
       if (!asks_thread) return false;
@@ -112,14 +110,14 @@ class GuardedReads {
       } else if (const ExprPtr definition = analysis_.definition(name)) {
         found = follows(definition, asked);
       } else {
-        found = parameters_.count(name) == 0;
+        found = kernel_.parameter(name) == nullptr;
       }
     });
     return found;
   }
 
+  const Kernel& kernel_;
   const Analysis& analysis_;
-  std::set<std::string> parameters_;
 };
 
 // Values from memory with a name, written where they are used.

@@ -350,8 +350,8 @@ class LoopPair {
                           : std::nullopt;
     if (room) return *room >= 0 && !takes_from_unsigned(several_.condition);
     const ExprPtr end = limit_of(several_.condition, fast_.counter);
-    const auto whole = end ? whole_groups(end, limit, places.copies, true) : std::nullopt;
-    return whole && places.distance == Polynomial(1) && begins_with_group(before, places.copies);
+    return end && whole_groups(end, limit, places.copies, true) &&
+           places.distance == Polynomial(1) && begins_with_group(before, places.copies);
   }
 
   // Of two loops with a counter each: the first counts elements, or groups of them.
@@ -379,7 +379,7 @@ class LoopPair {
     if (!end || !is_kept(end, changed_)) return false;
     const ExprPtr limit = limit_of(rest_.condition, slow_.counter);
     if (is_number(fast_.step, 1)) return is_quotient(end, limit, places.copies);
-    return whole_groups(end, limit, places.copies, false).has_value();
+    return whole_groups(end, limit, places.copies, false);
   }
 
   // What stands behind `counter <`; null for any other condition.
@@ -411,27 +411,25 @@ class LoopPair {
 
   // n / copies * copies or n - n % copies; n & ~(copies - 1), too, where what is below zero does
   // not matter.
-  std::optional<bool> whole_groups(const ExprPtr& given, const ExprPtr& n, int copies,
-                                   bool or_mask) const {
+  bool whole_groups(const ExprPtr& given, const ExprPtr& n, int copies, bool or_mask) const {
     const ExprPtr value = defined(given);
     const auto* binary = as<Binary>(value);
-    if (binary == nullptr) return std::nullopt;
+    if (binary == nullptr) return false;
     const auto is_n = [&](const ExprPtr& expr) { return is_same(defined(expr), defined(n)); };
-    bool found = false;
     if (binary->op == BinaryOperator::multiply) {
-      found = (is_quotient(binary->left, n, copies) && is_number(binary->right, copies)) ||
-              (is_quotient(binary->right, n, copies) && is_number(binary->left, copies));
+      return (is_quotient(binary->left, n, copies) && is_number(binary->right, copies)) ||
+             (is_quotient(binary->right, n, copies) && is_number(binary->left, copies));
     } else if (binary->op == BinaryOperator::subtract && is_n(binary->left)) {
       const ExprPtr right = defined(binary->right);
       const auto* rest = as_binary(right, BinaryOperator::remainder);
-      found = rest != nullptr && is_n(rest->left) && is_number(rest->right, copies);
+      return rest != nullptr && is_n(rest->left) && is_number(rest->right, copies);
     } else if (binary->op == BinaryOperator::bit_and && is_n(binary->left) && or_mask) {
       const auto* complement = as_unary(binary->right, UnaryOperator::bit_not);
       const bool is_power = (copies & (copies - 1)) == 0;
-      found = is_power && ((complement != nullptr && is_number(complement->operand, copies - 1)) ||
-                           is_number(binary->right, -copies));
+      return is_power && ((complement != nullptr && is_number(complement->operand, copies - 1)) ||
+                          is_number(binary->right, -copies));
     }
-    return found ? std::optional(true) : std::nullopt;
+    return false;
   }
 
   // Whether the counter is a multiple of the copies, zero or more, when the loop begins.

@@ -160,9 +160,8 @@ constexpr std::array<std::string_view, 7> kScalingFunctions = {"expf", "exp",   
 const Call* exponential_of(const ExprPtr& expr, const std::string& minus) {
   const auto* call = as<Call>(expr);
   if (call == nullptr || call->arguments.size() != 1) return nullptr;
-  bool is_known = false;
-  for (const std::string_view function : kScalingFunctions)
-    is_known = is_known || call->function == function;
+  const bool is_known = std::find(kScalingFunctions.begin(), kScalingFunctions.end(),
+                                  call->function) != kScalingFunctions.end();
   const auto* difference = as_binary(call->arguments[0], BinaryOperator::subtract);
   return is_known && difference != nullptr && is_named(difference->right, minus) ? call : nullptr;
 }

@@ -32,10 +32,6 @@ ExprPtr truth(bool holds) {
   return integer(holds ? 1 : 0, holds ? "true" : "false", ScalarType::boolean);
 }
 
-bool is_integral(const ExprPtr& expr) {
-  return expr->type && !is_floating(*expr->type);
-}
-
 // Whether nobody notices when it is not evaluated.
 bool is_idle(const ExprPtr& expr) {
   bool result = true;
@@ -61,20 +57,9 @@ std::optional<ExprPtr> folded(BinaryOperator op, std::int64_t left, std::int64_t
       return right > 0 && left >= 0 ? number(left / right) : std::nullopt;
     case BinaryOperator::remainder:
       return right > 0 && left >= 0 ? number(left % right) : std::nullopt;
-    case BinaryOperator::less:
-      return truth(left < right);
-    case BinaryOperator::less_equal:
-      return truth(left <= right);
-    case BinaryOperator::greater:
-      return truth(left > right);
-    case BinaryOperator::greater_equal:
-      return truth(left >= right);
-    case BinaryOperator::equal:
-      return truth(left == right);
-    case BinaryOperator::not_equal:
-      return truth(left != right);
     default:
-      return std::nullopt;
+      const auto holds = comparison(op, left, right);
+      return holds ? std::optional(truth(*holds)) : std::nullopt;
   }
 }
 
@@ -190,6 +175,25 @@ class Simplifier final : public Mutator {
 };
 
 }  // namespace
+
+std::optional<bool> comparison(BinaryOperator op, std::int64_t left, std::int64_t right) {
+  switch (op) {
+    case BinaryOperator::less:
+      return left < right;
+    case BinaryOperator::less_equal:
+      return left <= right;
+    case BinaryOperator::greater:
+      return left > right;
+    case BinaryOperator::greater_equal:
+      return left >= right;
+    case BinaryOperator::equal:
+      return left == right;
+    case BinaryOperator::not_equal:
+      return left != right;
+    default:
+      return std::nullopt;
+  }
+}
 
 Block simplified(const Block& body) {
   return Simplifier().run(body);

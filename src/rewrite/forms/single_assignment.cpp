@@ -1,5 +1,6 @@
 #include "rewrite/forms/single_assignment.h"
 
+#include "affine/index_range.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/forms/unused_names.h"
 #include "source/build.h"
@@ -18,10 +19,6 @@
 namespace regraph::rewrite {
 
 namespace {
-
-bool holds_index(const std::optional<ScalarType>& type) {
-  return type && !is_floating(*type) && size_in_bytes(*type) >= size_in_bytes(ScalarType::i32);
-}
 
 bool is_arithmetic(const ExprPtr& value) {
   bool result = true;
@@ -103,7 +100,7 @@ class ValueNamer final : public Mutator {
     const Variable& variable = declaration.variable;
     const auto found = changes_.find(variable.name);
     if (found == changes_.end() || variable.is_pointer || !variable.extents.empty() ||
-        variable.storage != Storage::automatic || !holds_index(variable.scalar) ||
+        variable.storage != Storage::automatic || !is_index_type(variable.scalar) ||
         !declaration.value || variable.type.find("volatile") != std::string::npos) {
       return false;
     }

@@ -1,6 +1,8 @@
 #include "rewrite/forms/table_values.h"
 
+#include "affine/index_range.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/forms/simplify.h"
 #include "rewrite/forms/small_tables.h"
 #include "rewrite/forms/uses.h"
 #include "source/build.h"
@@ -66,8 +68,7 @@ class LoopWriter final : public Mutator {
     const auto* order = as<Binary>(loop.condition);
     if (init == nullptr || !init->value || step == nullptr || order == nullptr ||
         !is_named(step->target, init->variable.name) ||
-        !is_named(order->left, init->variable.name) || !is_integer(init->variable.scalar) ||
-        size_in_bytes(*init->variable.scalar) < sizeof(std::int32_t)) {
+        !is_named(order->left, init->variable.name) || !is_index_type(init->variable.scalar)) {
       return std::nullopt;
     }
     const auto first = number_of_literals(init->value);
@@ -83,28 +84,11 @@ class LoopWriter final : public Mutator {
       const bool is_signed =
           init->variable.scalar == ScalarType::i32 && order->right->type == ScalarType::i32;
       if (at < 0 && !is_signed) return std::nullopt;
-      const auto goes_on = holds(order->op, at, *limit);
+      const auto goes_on = comparison(order->op, at, *limit);
       if (!goes_on) return std::nullopt;
       if (!*goes_on) return rounds;
       if (rounds.size() == kMostRounds) return std::nullopt;
       rounds.push_back(at);
-    }
-  }
-
-  static std::optional<bool> holds(BinaryOperator op, std::int64_t left, std::int64_t right) {
-    switch (op) {
-      case BinaryOperator::less:
-        return left < right;
-      case BinaryOperator::less_equal:
-        return left <= right;
-      case BinaryOperator::greater:
-        return left > right;
-      case BinaryOperator::greater_equal:
-        return left >= right;
-      case BinaryOperator::not_equal:
-        return left != right;
-      default:
-        return std::nullopt;
     }
   }
 
@@ -172,10 +156,12 @@ using Lists = std::map<std::string, ExprPtr>;  // by table
 class StrangeUses {
  public:
   StrangeUses(const Block& body, const Tables& tables) : tables_(tables) {
-    walk(body, [&](const Stmt& stmt) {
-      walk_own_expressions(stmt, [&](const Expr& expr) {
-        for_each_passed_place(expr, [&](const Expr& place) { note(place); });
+    walk_expressions(body, [&](const Expr& expr) {
+      for_each_passed_place(expr, [&](const Expr& place) {
+        if (const auto* base = place_variable(place)) names.insert(base->name);
       });
+    });
+    walk(body, [&](const Stmt& stmt) {
       for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)})
         if (expr) look_at(expr);
     });
@@ -184,11 +170,6 @@ class StrangeUses {
   std::set<std::string> names;
 
  private:
-  void note(const Expr& place) {
-    const auto* base = place_variable(place);
-    if (base != nullptr) names.insert(base->name);
-  }
-
   void look_at(const ExprPtr& expr) {
     if (const Variable* table = table_of(*expr, tables_)) {
       if (!element_name(*expr, *table)) names.insert(table->name);

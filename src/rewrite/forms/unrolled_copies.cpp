@@ -233,10 +233,6 @@ class NamedValues {
   std::vector<std::pair<std::string, Named>> values_;
 };
 
-bool is_integer_value(const ExprPtr& expr) {
-  return expr->type && !is_floating(*expr->type);
-}
-
 // Compares what the several do with what the one does at a place.
 class Comparison {
  public:
@@ -266,8 +262,7 @@ class Comparison {
   }
 
   [[nodiscard]] bool same(const ExprPtr& done, const ExprPtr& expected) const {
-    if (is_integer_value(done) && is_integer_value(expected) && !is_narrow(done) &&
-        !is_narrow(expected)) {
+    if (is_integral(done) && is_integral(expected) && !is_narrow(done) && !is_narrow(expected)) {
       const auto a = place_polynomial(done, places_.counter, analysis_);
       const auto b = place_polynomial(expected, places_.counter, analysis_);
       if (a && b) return *a == b->substitute(places_.counter, here_);

@@ -87,6 +87,10 @@ bool is_computation(const ExprPtr& value) {
   return result;
 }
 
+bool is_integral(const ExprPtr& value) {
+  return value->type && !is_floating(*value->type);
+}
+
 bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds) {
   bool found = false;
   walk(block, [&](const Stmt& stmt) {

@@ -45,6 +45,9 @@ void for_each_changed_place(const Block& block, const Visit& visit) {
 // Whether nothing comes of computing it but the value: it calls pure functions alone.
 [[nodiscard]] bool is_computation(const ExprPtr& value);
 
+// Whether the value is an integer of any size.
+[[nodiscard]] bool is_integral(const ExprPtr& value);
+
 // Whether there is a statement of these kinds in the block, or below it.
 [[nodiscard]] bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds);
 

@@ -296,56 +296,26 @@ class Splitter {
   std::map<std::string, int> counts_;
 };
 
-// What is said of a name after the split.
-struct Use {
-  bool mentioned = false;   // or declared with what has to be computed
-  bool assigned = false;    // besides where it is declared
-  bool is_counter = false;  // of a loop
-};
-
-class UseFinder final : public Visitor {
- public:
-  std::map<std::string, Use> uses;
-
- private:
-  void visit(const VariableReference& expr) override { uses[expr.name].mentioned = true; }
-  void visit(const Declaration& stmt) override {
-    Use& use = uses[stmt.variable.name];
-    use.mentioned = use.mentioned || (stmt.value && !is_computation(stmt.value));
-    Visitor::visit(stmt);
-  }
-  void visit(const Assignment& stmt) override {
-    if (const auto* base = base_variable(*stmt.target)) {
-      uses[base->name].assigned = true;
-    } else {
-      for (const std::string& name : variables_of(stmt.target))
-        uses[name].assigned = true;
-    }
-    Visitor::visit(stmt);
-  }
-  void visit(const ForLoop& stmt) override {
-    if (const Declaration* counter = stmt.declaration())
-      uses[counter->variable.name].is_counter = true;
-    Visitor::visit(stmt);
-  }
-};
-
 // Writes the names that webs get in the end, and drops declarations that nothing needs any more.
 class Namer final : public Mutator {
  public:
   Namer(const Kernel& kernel, const std::map<std::string, Variable>& candidates, const Block& body)
-      : candidates_(candidates) {
-    UseFinder finder;
-    finder.go(body);
-    uses_ = std::move(finder.uses);
+      : candidates_(candidates), needed_(mentioned_names(body)), changed_(changed_names(body)) {
+    walk(body, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && !is_computation(declaration->value))
+        needed_.insert(declaration->variable.name);
+      const auto* loop = as<ForLoop>(stmt);
+      const auto* counter = loop != nullptr ? loop->declaration() : nullptr;
+      if (counter != nullptr) changed_.insert(counter->variable.name);
+    });
     Names taken(kernel, "_");
     std::set<std::string> kept;  // by their first web
-    for (const auto& [name, use] : uses_) {
+    for (const std::string& name : declared_names(body)) {
       const std::size_t mark = name.find('$');
       if (mark == std::string::npos) continue;
       const std::string stem = name.substr(0, mark);
-      const bool is_free = !uses_.contains(stem) || !uses_.at(stem).mentioned;
-      if (is_free && use.mentioned && kept.insert(stem).second) {
+      if (!needed_.contains(stem) && needed_.contains(name) && kept.insert(stem).second) {
         names_[name] = stem;
         continue;
       }
@@ -366,7 +336,7 @@ class Namer final : public Mutator {
     const std::string& name = declaration.variable.name;
     const bool is_web = name.find('$') != std::string::npos;
     if (!is_web && !candidates_.contains(name)) return true;
-    return uses_.at(name).mentioned;
+    return needed_.contains(name);
   }
 
   ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {
@@ -377,17 +347,18 @@ class Namer final : public Mutator {
   StmtPtr mutate(const StmtPtr& stmt, const Declaration& declaration) override {
     const auto found = names_.find(declaration.variable.name);
     if (found == names_.end()) return Mutator::mutate(stmt, declaration);
-    const Use& use = uses_[declaration.variable.name];
     auto copy = std::make_shared<Declaration>(declaration);
     copy->variable.name = found->second;
     copy->variable.is_const =
-        copy->variable.is_const || (!use.assigned && !use.is_counter && !copy->variable.is_pointer);
+        copy->variable.is_const ||
+        (!changed_.contains(declaration.variable.name) && !copy->variable.is_pointer);
     copy->value = run(declaration.value);
     return copy;
   }
 
   const std::map<std::string, Variable>& candidates_;
-  std::map<std::string, Use> uses_;
+  std::set<std::string> needed_;   // mentioned, or declared with what has to be computed
+  std::set<std::string> changed_;  // besides where it is declared, and counters of loops
   std::map<std::string, std::string> names_;
 };
 

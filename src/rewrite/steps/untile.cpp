@@ -47,16 +47,6 @@ namespace {
 
 // Local variables that nobody reads.
 
-bool has_effects(const ExprPtr& value) {
-  bool found = false;
-  walk(value, [&](const Expr& part) {
-    const auto* call = as<Call>(part);
-    found = found || is<OpaqueExpression>(part) ||
-            (call != nullptr && !source::is_pure(*call) && !call->function.starts_with("make_"));
-  });
-  return found;
-}
-
 // The variable that the statement gives a value, empty for others.
 std::string given(const Stmt& stmt) {
   if (const auto* declaration = as<Declaration>(stmt)) {
@@ -97,7 +87,7 @@ std::set<std::string> unused_in(const Block& body) {
       found.insert(name);
     }
     note(value_of(stmt));
-    if (!name.empty() && has_effects(value_of(stmt))) used.insert(name);
+    if (!name.empty() && !is_computation(value_of(stmt))) used.insert(name);
     // Counters are used by their loops.
     for_each_header(stmt, [&](const StmtPtr& part) { used.insert(given(*part)); });
   });
@@ -135,9 +125,7 @@ bool is_local_work(const StmtPtr& stmt, const Analysis& analysis) {
   });
   walk_expressions({stmt}, [&](const Expr& expr) {
     const auto* call = as<Call>(expr);
-    const bool is_pure =
-        call == nullptr || source::is_pure(*call) || call->function.starts_with("make_");
-    result = result && is_pure && !is<OpaqueExpression>(expr);
+    result = result && (call == nullptr || source::is_pure(*call));
     for_each_passed_place(expr, [&](const Expr&) { result = false; });
   });
   return result;
