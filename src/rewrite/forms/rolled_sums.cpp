@@ -128,7 +128,11 @@ class SumRoller final : public Mutator {
     } else {
       const ExprPtr rest = with_sum(whole, rolled);
       if (!rest) return;
-      rolled.push_back(with_value(stmt, rest));
+      const Block with_rest =
+          rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+            return expr == value ? std::optional(rest) : std::nullopt;
+          });
+      rolled.push_back(with_rest.front());
     }
     const auto is_gone = [&](const StmtPtr& other) {
       const auto* name = as<Declaration>(other);
@@ -138,17 +142,6 @@ class SumRoller final : public Mutator {
     const auto kept = std::remove_if(block.begin(), place, is_gone);
     const auto behind = block.erase(kept, place + 1);
     block.insert(behind, rolled.begin(), rolled.end());
-  }
-
-  static StmtPtr with_value(const StmtPtr& stmt, const ExprPtr& value) {
-    if (const auto* declaration = as<Declaration>(stmt)) {
-      auto result = std::make_shared<Declaration>(*declaration);
-      result->value = value;
-      return result;
-    }
-    auto result = std::make_shared<Assignment>(to<Assignment>(stmt));
-    result->value = value;
-    return result;
   }
 
   // Floating point values with a name that is used once, declared right before the statement.

@@ -281,13 +281,11 @@ class Comparison {
 // s = s + v as s += v.
 StmtPtr as_update(const StmtPtr& stmt) {
   const auto* assignment = as<Assignment>(stmt);
-  if (assignment == nullptr || assignment->op != AssignmentOperator::assign) return stmt;
-  const auto* sum = as_binary(assignment->value, BinaryOperator::add);
-  if (sum == nullptr || assignment->target->type != assignment->value->type) return stmt;
-  const bool is_left = source::equal(sum->left, assignment->target);
-  if (!is_left && !source::equal(sum->right, assignment->target)) return stmt;
-  return source::assign(assignment->target, AssignmentOperator::add,
-                        is_left ? sum->right : sum->left);
+  const bool is_sum = assignment != nullptr && assignment->op == AssignmentOperator::assign &&
+                      as_binary(assignment->value, BinaryOperator::add) != nullptr &&
+                      assignment->target->type == assignment->value->type;
+  const auto added = is_sum ? added_term(*assignment) : std::nullopt;
+  return added ? source::assign(assignment->target, AssignmentOperator::add, added->term) : stmt;
 }
 
 // The scalar that the statement adds to; null for others.
