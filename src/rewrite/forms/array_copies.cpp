@@ -8,6 +8,8 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 

@@ -7,7 +7,6 @@
 #include "source/build.h"
 #include "source/counted_loop.h"
 #include "source/known_functions.h"
-#include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 

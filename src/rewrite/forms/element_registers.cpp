@@ -8,7 +8,6 @@
 #include "source/walk.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>

@@ -7,13 +7,14 @@
 #include "source/view.h"
 #include "source/walk.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace regraph::rewrite {
 

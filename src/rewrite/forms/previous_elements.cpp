@@ -7,7 +7,6 @@
 #include "source/match.h"
 #include "source/walk.h"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>

@@ -6,14 +6,12 @@
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
-#include "source/walk.h"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
 namespace regraph::rewrite {
 

@@ -10,11 +10,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace regraph::rewrite {
 

@@ -10,7 +10,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <utility>
 
 namespace regraph::rewrite {
 

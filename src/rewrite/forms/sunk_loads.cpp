@@ -5,7 +5,6 @@
 #include "source/mutator.h"
 #include "source/walk.h"
 
-#include <algorithm>
 #include <set>
 #include <string>
 

@@ -7,8 +7,6 @@
 #include "source/build.h"
 #include "source/walk.h"
 
-#include <set>
-
 namespace regraph::rewrite {
 namespace {
 
