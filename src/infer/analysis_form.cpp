@@ -1,12 +1,12 @@
 #include "infer/analysis_form.h"
 
+#include "rewrite/forms/addressed_elements.h"
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/induction_variables.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/moved_parameters.h"
 #include "rewrite/forms/named_conditions.h"
 #include "rewrite/forms/packed_elements.h"
-#include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/single_assignment.h"
 #include "rewrite/forms/webs.h"
 #include "source/analysis.h"

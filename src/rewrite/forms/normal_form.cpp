@@ -479,14 +479,6 @@ class GuardFlattener {
   bool merging_ = false;  // whether out.back() is a guard this pass opened in the current block
 };
 
-}  // namespace
-
-Result<Block> flatten_guards(const Kernel& kernel) {
-  return GuardFlattener(kernel).run(kernel.body);
-}
-
-namespace {
-
 // if (a) { if (b) { ... } }  becomes  if (a && b) { ... }
 Block with_merged_branches(const Block& block) {
   Block result;
@@ -513,7 +505,7 @@ Result<Kernel> normalised(const Kernel& kernel) {
   if (!body) return std::move(body).error();
   result.body = std::move(*body);
   result.body = with_merged_branches(if_converted(result));
-  auto flat = flatten_guards(result);
+  auto flat = GuardFlattener(result).run(result.body);
   if (!flat) return std::move(flat).error();
   result.body = std::move(*flat);
   return result;

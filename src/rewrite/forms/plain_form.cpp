@@ -1,6 +1,6 @@
 #include "rewrite/forms/plain_form.h"
 
-#include "rewrite/forms/atomic_elements.h"
+#include "rewrite/forms/addressed_elements.h"
 #include "rewrite/forms/constant_lengths.h"
 #include "rewrite/forms/counted_loops.h"
 #include "rewrite/forms/dead_guards.h"
@@ -12,7 +12,6 @@
 #include "rewrite/forms/moved_parameters.h"
 #include "rewrite/forms/narrow_counters.h"
 #include "rewrite/forms/packed_elements.h"
-#include "rewrite/forms/plain_loads.h"
 #include "rewrite/forms/previous_elements.h"
 #include "rewrite/forms/rebased_counters.h"
 #include "rewrite/forms/rerolling.h"
