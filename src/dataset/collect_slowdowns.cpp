@@ -43,13 +43,13 @@ class SlowdownCollector {
  private:
   void slow_down(const Candidate& fast, int depth, const std::string& so_far) {
     if (depth >= source_.depth) return;
-    for (const rewrite::InverseRewrite* inverse : rewrite::inverse_rewrites()) {
+    for (const rewrite::InverseRewrite& inverse : rewrite::inverse_rewrites()) {
       if (cancellation_.requested()) return;
-      const auto slow = inverse_.apply(*inverse, fast);
+      const auto slow = inverse_.apply(inverse, fast);
       if (!slow || !known_.insert(slow->identity).second) continue;
       const std::string taken =
-          so_far + (so_far.empty() ? "without " : ", without ") + inverse->taken_away();
-      consider(*slow, fast, std::string(inverse->undone_by()), taken);
+          so_far + (so_far.empty() ? "without " : ", without ") + inverse.taken_away;
+      consider(*slow, fast, std::string(inverse.undone_by), taken);
       slow_down(*slow, depth + 1, taken);
     }
   }

@@ -1,13 +1,12 @@
 #include "infer/analysis_form.h"
 
+#include "rewrite/forms/addressed_elements.h"
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/induction_variables.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/moved_parameters.h"
 #include "rewrite/forms/named_conditions.h"
-#include "rewrite/forms/packed_arrays.h"
-#include "rewrite/forms/packed_copies.h"
-#include "rewrite/forms/plain_loads.h"
+#include "rewrite/forms/packed_elements.h"
 #include "rewrite/forms/single_assignment.h"
 #include "rewrite/forms/webs.h"
 #include "source/analysis.h"
@@ -96,8 +95,7 @@ source::Kernel indexed_form(const source::Kernel& kernel) {
   if (source::Analysis(kernel).opaque()) return kernel;
   source::Kernel result = kernel;
   result.body = rewrite::with_plain_loads(result);
-  result.body = rewrite::with_packs_as_elements(result);
-  result.body = rewrite::with_vector_arrays_as_elements(result);
+  result.body = rewrite::with_packed_elements(result);
   result.body = rewrite::without_moved_parameters(result);
   result.body = rewrite::with_single_assignments(result);
   result = rewrite::with_webs_declared(result);

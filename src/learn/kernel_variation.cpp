@@ -107,11 +107,11 @@ class Variation {
     const Session& session = kernel_->session();
     const rewrite::InverseRewriter rewriter(session.problem(), limits_of(session.device()));
     for (const FastKernel& fast : fast_) {
-      for (const rewrite::InverseRewrite* inverse : rewrite::inverse_rewrites()) {
-        const auto slower = rewriter.apply(*inverse, fast.candidate);
+      for (const rewrite::InverseRewrite& inverse : rewrite::inverse_rewrites()) {
+        const auto slower = rewriter.apply(inverse, fast.candidate);
         if (!slower) continue;
-        consider(fast, *slower, fast.prefix + inverse->id(),
-                 fmt::format("from {}: {}", fast.words, inverse->taken_away()));
+        consider(fast, *slower, fast.prefix + inverse.id,
+                 fmt::format("from {}: {}", fast.words, inverse.taken_away));
       }
     }
   }

@@ -20,7 +20,7 @@ const InverseRewrite& inverse(const std::string& id) {
   const auto& all = rewrite::inverse_rewrites();
   const auto found = std::ranges::find(all, id, &InverseRewrite::id);
   EXPECT_NE(found, all.end()) << id;
-  return found == all.end() ? *all.front() : **found;
+  return found == all.end() ? all.front() : *found;
 }
 
 std::unique_ptr<KernelCase> kernel_of(const std::string& source, const std::string& manifest) {
@@ -71,11 +71,11 @@ void expect_way_back(const KernelCase& kernel, const KernelState& slower, const 
 
 TEST(InverseRewrites, AreNamedOnceAndAreNoSteps) {
   std::set<std::string> ids;
-  for (const InverseRewrite* one : rewrite::inverse_rewrites()) {
-    EXPECT_TRUE(ids.insert(one->id()).second) << one->id();
-    EXPECT_EQ(rewrite::find_built_in_step(one->id()), nullptr) << one->id();
-    EXPECT_NE(rewrite::find_built_in_step(one->undone_by()), nullptr) << one->undone_by();
-    EXPECT_FALSE(one->taken_away().empty());
+  for (const InverseRewrite& one : rewrite::inverse_rewrites()) {
+    EXPECT_TRUE(ids.insert(one.id).second) << one.id;
+    EXPECT_EQ(rewrite::find_built_in_step(one.id), nullptr) << one.id;
+    EXPECT_NE(rewrite::find_built_in_step(one.undone_by), nullptr) << one.undone_by;
+    EXPECT_FALSE(one.taken_away.empty());
   }
 }
 

@@ -3,6 +3,7 @@
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/kernel_state.h"
+#include "rewrite/forms/uses.h"
 #include "source/known_functions.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -35,14 +36,6 @@ std::optional<std::set<std::string>> written_names(const Block& block) {
     }
   });
   if (!understood) return std::nullopt;
-  return names;
-}
-
-std::set<std::string> mentioned_names(const Block& block) {
-  std::set<std::string> names;
-  walk_expressions(block, [&](const Expr& node) {
-    if (const auto* variable = as<VariableReference>(node)) names.insert(variable->name);
-  });
   return names;
 }
 

@@ -1,7 +1,8 @@
 #include "rewrite/forms/advance.h"
 
-#include "source/build.h"
 #include "source/match.h"
+
+#include <utility>
 
 namespace regraph::rewrite {
 
@@ -9,18 +10,12 @@ std::optional<Advance> advance_of(const Stmt& stmt) {
   const auto* assignment = as<Assignment>(stmt);
   const auto* target = assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
   if (target == nullptr) return std::nullopt;
-  const std::string& name = target->name;
-  if (assignment->op == AssignmentOperator::add) return Advance{name, assignment->value};
-  if (assignment->op == AssignmentOperator::subtract) return Advance{name, assignment->value, true};
-  if (assignment->op != AssignmentOperator::assign) return std::nullopt;
-  const auto itself = named(name);
-  const auto& value = assignment->value;
-  ExprPtr step;
-  if (matches(value, operation(BinaryOperator::subtract, itself, any(step))))
-    return Advance{name, step, true};
-  const bool adds = matches(value, operation(BinaryOperator::add, itself, any(step))) ||
-                    matches(value, operation(BinaryOperator::add, any(step), itself));
-  return adds ? std::optional(Advance{name, step}) : std::nullopt;
+  // A fused multiply-add rounds once: it is not the same as adding the product.
+  const bool is_fused = as_multiply_add(assignment->value) != nullptr;
+  if (is_fused && assignment->op == AssignmentOperator::assign) return std::nullopt;
+  auto added = added_term(*assignment);
+  if (!added) return std::nullopt;
+  return Advance{target->name, std::move(added->term), added->is_subtracted};
 }
 
 }  // namespace regraph::rewrite

@@ -1,5 +1,7 @@
 #include "rewrite/forms/block_extents.h"
 
+#include "affine/index_range.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
@@ -32,26 +34,17 @@ using IndexNames = std::map<std::string, ExprPtr>;
 
 IndexNames index_names(const Block& body) {
   IndexNames names;
-  std::set<std::string> others;
+  std::set<std::string> others = changed_names(body);
   walk(body, [&](const Stmt& stmt) {
-    if (const auto& target = target_of(stmt))
-      if (const auto* base = place_variable(*target)) others.insert(base->name);
     const auto* declaration = as<Declaration>(stmt);
     if (declaration == nullptr) return;
     const ExprPtr value = without_casts(declaration->value);
-    const auto& scalar = declaration->variable.scalar;
-    const bool holds = scalar && !is_floating(*scalar) && size_in_bytes(*scalar) >= 4;
-    if (holds && is<Builtin>(value)) {
+    if (is_index_type(declaration->variable.scalar) && is<Builtin>(value)) {
       const auto [known, is_new] = names.emplace(declaration->variable.name, value);
       if (!is_new && !equal(known->second, value)) others.insert(known->first);
     } else {
       others.insert(declaration->variable.name);
     }
-  });
-  walk_expressions(body, [&](const Expr& expr) {
-    for_each_passed_place(expr, [&](const Expr& place) {
-      if (const auto* base = place_variable(place)) others.insert(base->name);
-    });
   });
   for (const std::string& name : others)
     names.erase(name);
@@ -117,10 +110,6 @@ Block with_named_block_extents(const Block& body, const Dim3& block) {
 
 namespace {
 
-bool is_integer(const ExprPtr& expr) {
-  return expr->type && !is_floating(*expr->type);
-}
-
 // With what is known of unit axes in place, and products and sums with it folded.
 class UnitAxes final : public Mutator {
  public:
@@ -141,8 +130,8 @@ class UnitAxes final : public Mutator {
     const ExprPtr left = run(binary.left);
     const ExprPtr right = run(binary.right);
     if (left == binary.left && right == binary.right) return expr;
-    const bool is_nothing = binary.op == BinaryOperator::multiply && is_integer(left) &&
-                            is_integer(right) && (is_number(left, 0) || is_number(right, 0));
+    const bool is_nothing = binary.op == BinaryOperator::multiply && is_integral(left) &&
+                            is_integral(right) && (is_number(left, 0) || is_number(right, 0));
     if (is_nothing) return is_number(left, 0) ? left : right;
     return with_type(source::binary(binary.op, left, right), binary.type);
   }

@@ -1,5 +1,6 @@
 #include "rewrite/forms/common_code.h"
 
+#include "affine/index_range.h"
 #include "source/build.h"
 #include "source/polynomial.h"
 #include "source/walk.h"
@@ -12,18 +13,12 @@ namespace regraph::rewrite {
 
 namespace {
 
-bool is_narrow(const ExprPtr& expr) {
-  bool found = false;
-  walk(expr, [&](const Expr& part) {
-    found = found || (is<Cast>(part) && part.type && size_in_bytes(*part.type) < 4);
+// The expression with others for its operands.
+ExprPtr with_operands(const ExprPtr& expr, const std::vector<ExprPtr>& operands) {
+  auto next = operands.begin();
+  return rewrite_expr(expr, [&](const ExprPtr& part) {
+    return part == expr ? std::nullopt : std::optional(*next++);
   });
-  return found;
-}
-
-// Of 32 bits or 64.
-bool is_integer(ScalarType type) {
-  return type == ScalarType::i32 || type == ScalarType::u32 || type == ScalarType::i64 ||
-         type == ScalarType::u64;
 }
 
 }  // namespace
@@ -93,7 +88,7 @@ StmtPtr CommonCode::of(const StmtPtr& first, const StmtPtr& second) {
 
 ExprPtr CommonCode::of(const ExprPtr& first, const ExprPtr& second) {
   if (first->type != second->type) return nullptr;
-  if (first->type && is_integer(*first->type) && !is_narrow(first) && !is_narrow(second)) {
+  if (is_index_type(first->type) && !is_narrow(first) && !is_narrow(second)) {
     const auto one = place(first);
     const auto other = place(second);
     const auto between = one && other ? (*other - *one).constant() : std::nullopt;
@@ -133,32 +128,48 @@ ExprPtr CommonCode::moved(const ExprPtr& first, std::int64_t between) const {
 // The first expression with what its operands have in common with the second's; null where the
 // two are different otherwise.
 ExprPtr CommonCode::with_common_operands(const ExprPtr& first, const ExprPtr& second) {
-  std::vector<ExprPtr> others;
-  std::vector<ExprPtr> own;
-  for_each_operand(*first, [&](const ExprPtr& operand) { own.push_back(operand); });
-  for_each_operand(*second, [&](const ExprPtr& operand) { others.push_back(operand); });
-  if (own.size() != others.size() || is<OpaqueExpression>(first)) return nullptr;
-  std::map<const Expr*, ExprPtr> common;
+  if (is<OpaqueExpression>(first) || !same_but_operands(first, second)) return nullptr;
+  const std::vector<ExprPtr> own = operands_of(*first);
+  const std::vector<ExprPtr> others = operands_of(*second);
+  std::vector<ExprPtr> common;
   for (std::size_t at = 0; at < own.size(); ++at) {
-    const ExprPtr operand = of(own[at], others[at]);
-    if (!operand) return nullptr;
-    common[own[at].get()] = operand;
+    common.push_back(of(own[at], others[at]));
+    if (!common.back()) return nullptr;
   }
-  // Apart from their operands they are the same where they are so with the first's.
-  const auto with = [](const ExprPtr& node, const std::vector<ExprPtr>& from,
-                       const std::vector<ExprPtr>& to_use) {
-    std::size_t next = 0;
-    return rewrite_expr(node, [&](const ExprPtr& part) -> std::optional<ExprPtr> {
-      if (part == node) return std::nullopt;
-      return next < from.size() ? std::optional(to_use[next++]) : std::nullopt;
-    });
-  };
-  std::vector<ExprPtr> replaced;
-  replaced.reserve(own.size());
-  for (const ExprPtr& operand : own)
-    replaced.push_back(common[operand.get()]);
-  if (!equal(first, with(second, others, own))) return nullptr;
-  return with(first, own, replaced);
+  return with_operands(first, common);
+}
+
+std::vector<ExprPtr> operands_of(const Expr& expr) {
+  std::vector<ExprPtr> operands;
+  for_each_operand(expr, [&](const ExprPtr& operand) { operands.push_back(operand); });
+  return operands;
+}
+
+bool same_but_operands(const ExprPtr& a, const ExprPtr& b) {
+  if (a->kind() != b->kind()) return false;
+  const std::vector<ExprPtr> own = operands_of(*a);
+  return own.size() == operands_of(*b).size() && equal(a, with_operands(b, own));
+}
+
+bool is_narrow(const ExprPtr& expr) {
+  bool found = false;
+  walk(expr, [&](const Expr& part) {
+    found = found || (is<Cast>(part) && part.type && size_in_bytes(*part.type) < 4);
+  });
+  return found;
+}
+
+CopyRun run_of_copies(const std::function<Block(std::size_t)>& copy, const Analysis& analysis,
+                      const std::string& counter) {
+  CopyRun run;
+  const Block first = copy(0);
+  for (Block next = copy(1); !next.empty(); next = copy(++run.copies)) {
+    auto code =
+        CommonCode(analysis, counter, static_cast<std::int64_t>(run.copies)).of(first, next);
+    if (!code || (run.copies > 1 && !equal(*code, run.common))) break;
+    run.common = std::move(*code);
+  }
+  return run;
 }
 
 }  // namespace regraph::rewrite

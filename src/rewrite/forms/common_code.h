@@ -4,10 +4,13 @@
 #include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace regraph::rewrite {
 
@@ -34,5 +37,21 @@ class CommonCode {
   const std::int64_t distance_;
   std::map<std::string, std::string> names_;  // that either declares, as the first calls them
 };
+
+// What the expression is made of, in the order in which it is written.
+[[nodiscard]] std::vector<ExprPtr> operands_of(const Expr& expr);
+// Whether two expressions are the same apart from their operands and types.
+[[nodiscard]] bool same_but_operands(const ExprPtr& a, const ExprPtr& b);
+// Whether a number passes through fewer than 32 bits, where it wraps around.
+[[nodiscard]] bool is_narrow(const ExprPtr& expr);
+
+// Copies, from the first on, that are one piece of code for 0, 1, 2, ... in the place of a counter.
+struct CopyRun {
+  Block common;
+  std::size_t copies = 1;
+};
+// The longest such run; `copy` returns the copy of a number, and an empty block behind the last.
+[[nodiscard]] CopyRun run_of_copies(const std::function<Block(std::size_t)>& copy,
+                                    const Analysis& analysis, const std::string& counter);
 
 }  // namespace regraph::rewrite

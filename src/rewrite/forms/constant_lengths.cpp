@@ -1,11 +1,12 @@
 #include "rewrite/forms/constant_lengths.h"
 
 #include "rewrite/forms/exact_values.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/counted_loop.h"
 #include "source/known_functions.h"
-#include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 
@@ -72,8 +73,12 @@ class ChunkFinder {
 
   std::optional<Chunk> find(const ForLoop& loop) const {
     const Declaration* init = loop.declaration();
-    if (init == nullptr || !init->variable.scalar || !init->value || leaves_early(loop.body))
+    // Threads must neither leave the loop early nor wait for each other in it.
+    if (init == nullptr || !init->variable.scalar || !init->value ||
+        holds_any(loop.body,
+                  {StmtKind::jump, StmtKind::return_, StmtKind::barrier, StmtKind::opaque})) {
       return std::nullopt;
+    }
     const ScalarType type = *init->variable.scalar;
     std::vector<ExprPtr> firsts;
     collect(init->value, false, firsts);
@@ -105,7 +110,7 @@ class ChunkFinder {
       const auto counted = counted_loop_of(*alone);
       if (!counted || !is_unchanging(term, counted->name)) return std::nullopt;
       const auto first = exact_value(counted->first, kernel_, analysis_);
-      if (!first || !fits(counted->first, type)) return std::nullopt;
+      if (!first || !is_same_order(counted->first, type)) return std::nullopt;
       std::vector<ExprPtr> limits;
       if (is_strict(term)) {
         collect(counted->limit, true, limits);
@@ -167,49 +172,25 @@ class ChunkFinder {
 
   bool is_pure(const ExprPtr& value) const {
     bool pure = !analysis_.reads_memory(value);
-    walk(value, [&](const Expr& part) {
-      pure = pure && !is<OpaqueExpression>(part) && !is<Subscript>(part) && !is<Member>(part) &&
-             (!is<Call>(part) || source::is_pure(to<Call>(part)));
-    });
+    walk(value,
+         [&](const Expr& part) { pure = pure && !is<Subscript>(part) && !is<Member>(part); });
     return pure;
   }
 
-  // Whether the counter can begin with the value, and be compared with the limit, as numbers.
-  static bool fits(const ExprPtr& first, ScalarType counter) {
-    if (is<IntegerLiteral>(first) || first->type == counter) return true;
-    return first->type == ScalarType::i32 && counter == ScalarType::i64;
-  }
-  static bool is_same_order(const ExprPtr& limit, ScalarType counter) {
-    return limit->type == counter || is<IntegerLiteral>(limit) ||
-           (limit->type == ScalarType::i32 && counter == ScalarType::i64);
-  }
-
-  // Whether threads may leave the loop early, or wait for each other in it.
-  static bool leaves_early(const Block& body) {
-    bool result = false;
-    walk(body, [&](const Stmt& stmt) {
-      result = result || is<Jump>(stmt) || is<Return>(stmt) || is<Barrier>(stmt) ||
-               is<OpaqueStatement>(stmt);
-    });
-    return result;
+  // Whether the counter can begin with the value, or be compared with it, as numbers.
+  static bool is_same_order(const ExprPtr& value, ScalarType counter) {
+    return value->type == counter || is<IntegerLiteral>(value) ||
+           (value->type == ScalarType::i32 && counter == ScalarType::i64);
   }
 
   // Whether nothing comes of the loop but elements of arrays in memory.
   bool leaves_elements_only(const Block& body) const {
     const std::set<std::string> own = declared_names(body);
     bool result = true;
-    walk(body, [&](const Stmt& stmt) {
-      const auto* base = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
-      if (target_of(stmt)) result = result && base != nullptr;
-      if (base != nullptr)
-        result = result && (own.contains(base->name) || analysis_.is_global_pointer(base->name));
-      walk_own_expressions(stmt, [&](const Expr& expr) {
-        for_each_passed_place(expr, [&](const Expr& place) {
-          const auto* passed = place_variable(place);
-          result = result && passed != nullptr &&
-                   (own.contains(passed->name) || analysis_.is_global_pointer(passed->name));
-        });
-      });
+    for_each_changed_place(body, [&](const Expr& place) {
+      const auto* base = place_variable(place);
+      result = result && base != nullptr &&
+               (own.contains(base->name) || analysis_.is_global_pointer(base->name));
     });
     return result;
   }
@@ -221,7 +202,7 @@ class ChunkFinder {
 class ChunkCounter final : public Mutator {
  public:
   ChunkCounter(const Kernel& kernel, const Analysis& analysis)
-      : finder_(kernel, analysis), taken_(used_names(kernel)) {}
+      : finder_(kernel, analysis), names_(kernel, "_") {}
 
  private:
   using Mutator::mutate;
@@ -241,7 +222,7 @@ class ChunkCounter final : public Mutator {
       result->condition =
           source::less(source::variable(counter.name, counter.scalar), integer(chunk.length));
     } else {
-      const std::string name = next_name();
+      const std::string name = names_.fresh("k");
       const ExprPtr number = source::variable(name);
       ExprPtr first = chunk.counted.first;
       if (first->type != counter.scalar)
@@ -256,15 +237,8 @@ class ChunkCounter final : public Mutator {
     return result;
   }
 
-  std::string next_name() {
-    std::string name = "k";
-    for (int number = 2; !taken_.insert(name).second; ++number)
-      name = "k_" + std::to_string(number);
-    return name;
-  }
-
   const ChunkFinder finder_;
-  std::set<std::string> taken_;
+  Names names_;
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "rewrite/forms/counted_loops.h"
 
+#include "rewrite/forms/advance.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
@@ -17,9 +19,14 @@ namespace regraph::rewrite {
 
 namespace {
 
-bool is_break(const StmtPtr& stmt) {
-  const auto* jump = as<Jump>(stmt);
-  return jump != nullptr && jump->jump == JumpKind::break_loop;
+// Whether a loop goes on behind the statement, which leaves it in the other case and does nothing
+// else: !c of `if (c) break;`. Null for others.
+ExprPtr asked_to_go_on(const StmtPtr& stmt) {
+  const auto* branch = as<Branch>(stmt);
+  const bool is_plain = branch != nullptr && branch->otherwise.empty() && branch->body.size() == 1;
+  const auto* jump = is_plain ? as<Jump>(branch->body.front()) : nullptr;
+  const bool leaves = jump != nullptr && jump->jump == JumpKind::break_loop;
+  return leaves ? negate(branch->condition) : nullptr;
 }
 
 // Whether a jump or return in the block, not of an inner loop, leaves it.
@@ -35,59 +42,37 @@ bool leaves(const Block& block) {
   });
 }
 
-// x += v for x = x + v, likewise -; the statement itself where it is an assignment with one of
-// them, null for any other.
+// x += v for all ways to say it, likewise -; null for other statements.
 StmtPtr as_advance(const StmtPtr& stmt) {
-  const auto* assignment = as<Assignment>(stmt);
-  const auto* target = assignment != nullptr ? as<VariableReference>(assignment->target) : nullptr;
-  if (target == nullptr) return nullptr;
-  AssignmentOperator op = assignment->op;
-  ExprPtr value = assignment->value;
-  if (op == AssignmentOperator::assign) {
-    const auto itself = named(target->name);
-    ExprPtr step;
-    if (matches(value, operation(BinaryOperator::add, itself, any(step))) ||
-        matches(value, operation(BinaryOperator::add, any(step), itself))) {
-      op = AssignmentOperator::add;
-    } else if (matches(value, operation(BinaryOperator::subtract, itself, any(step)))) {
-      op = AssignmentOperator::subtract;
-    } else {
-      return nullptr;
-    }
-    value = step;
-  }
-  const bool advances = op == AssignmentOperator::add || op == AssignmentOperator::subtract;
-  if (!advances || variables_of(value).contains(target->name)) return nullptr;
-  auto result = std::make_shared<Assignment>(assignment->target, op, std::move(value));
+  const auto advance = advance_of(*stmt);
+  if (!advance || mentions_of(advance->name, advance->step) > 0) return nullptr;
+  const auto op = advance->is_backwards ? AssignmentOperator::subtract : AssignmentOperator::add;
+  auto result = std::make_shared<Assignment>(target_of(*stmt), op, advance->step);
   result->line = stmt->line;
   return result;
 }
 
-// What the body of a loop changes.
-struct LoopEffects {
-  std::set<std::string> names;  // of variables
-  bool writes_memory = false;
-  bool calls = false;  // what might do anything
-};
-
-LoopEffects effects_of(const Block& body) {
-  LoopEffects result;
-  walk(body, [&](const Stmt& stmt) {
-    const auto* assignment = as<Assignment>(stmt);
-    if (assignment == nullptr) return;
-    const auto* target = as<VariableReference>(assignment->target);
-    if (target != nullptr) {
-      result.names.insert(target->name);
-    } else {
-      result.writes_memory = true;
-    }
-  });
+// Whether the value, which calls nothing, stays what it is while the body of a loop is done.
+bool stays_during(const ExprPtr& value, const Block& body) {
+  bool calls = false;
   walk_expressions(body, [&](const Expr& part) {
     const auto* call = as<Call>(part);
-    result.calls = result.calls || is<OpaqueExpression>(part) ||
-                   (call != nullptr && call->effect != CallEffect::pure);
+    calls = calls || is<OpaqueExpression>(part) ||
+            (call != nullptr && call->effect != CallEffect::pure);
   });
-  return result;
+  bool writes_memory = false;
+  for_each_changed_place(body, [&](const Expr& place) {
+    writes_memory = writes_memory || !is<VariableReference>(place);
+  });
+  const std::set<std::string> changed = changed_names(body);
+  bool stays = !calls;
+  walk(value, [&](const Expr& part) {
+    const auto* variable = as<VariableReference>(part);
+    const bool reads = is<Subscript>(part) || is<Member>(part);
+    stays = stays && !(reads && writes_memory) && !is<Call>(part) && !is<OpaqueExpression>(part) &&
+            (variable == nullptr || !changed.contains(variable->name));
+  });
+  return stays;
 }
 
 class HeaderMaker final : public Mutator {
@@ -138,7 +123,7 @@ class HeaderMaker final : public Mutator {
     const std::string asked_first = as_name(target_of(*step));
     Block body = loop.body;
     body.pop_back();
-    const std::set<std::string> changed = effects_of(body).names;
+    const std::set<std::string> changed = changed_names(body);
     const std::set<std::string> own = declared_names(body);
     const std::set<std::string> by = variables_of(value_of(*step));
     const std::set<std::string> others = variables_of(value_of(*loop.step));
@@ -188,16 +173,10 @@ class HeaderMaker final : public Mutator {
     // One that is left on the way may begin beyond its limit.
     if (!is_signed || !counts || leaves(loop.body) || (!is_left && as_name(differs->right) != name))
       return stmt;
-    const LoopEffects effects = effects_of(loop.body);
-    bool stays = !effects.calls && !effects.names.contains(name);
-    for (const std::string& used : variables_of(limit))
-      stays = stays && used != name && !effects.names.contains(used);
-    walk(limit, [&](const Expr& part) {
-      const bool reads = is<Subscript>(part) || is<Member>(part);
-      stays = stays && !(reads && effects.writes_memory) && !is<Call>(part) &&
-              !is<OpaqueExpression>(part);
-    });
-    if (!stays) return stmt;
+    if (mentions_of(name, limit) > 0 || changes_of(name, loop.body) > 0 ||
+        !stays_during(limit, loop.body)) {
+      return stmt;
+    }
     auto result = std::make_shared<ForLoop>(loop);
     result->condition = source::less(source::variable(name, type), limit);
     return result;
@@ -214,11 +193,8 @@ class HeaderMaker final : public Mutator {
     std::vector<ExprPtr> guards;
     std::size_t at = 0;
     for (; at < body.size(); ++at) {
-      const auto* branch = as<Branch>(body[at]);
-      const bool leaves = branch != nullptr && branch->otherwise.empty() &&
-                          branch->body.size() == 1 && is_break(branch->body.front());
-      if (!leaves) break;
-      const ExprPtr stays = negate(branch->condition);
+      const ExprPtr stays = asked_to_go_on(body[at]);
+      if (!stays) break;
       const auto* order = as<Binary>(stays);
       const bool is_order = order != nullptr && (order->op == BinaryOperator::less ||
                                                  order->op == BinaryOperator::less_equal);
@@ -227,17 +203,9 @@ class HeaderMaker final : public Mutator {
     }
     if (guards.empty()) return body;
     Block rest(body.begin() + static_cast<std::ptrdiff_t>(at), body.end());
-    const LoopEffects effects = effects_of(rest);
-    for (const ExprPtr& guard : guards) {
-      for (const std::string& name : variables_of(guard))
-        if (effects.names.contains(name)) return body;
-      bool reads = false;
-      walk(guard, [&](const Expr& part) {
-        reads = reads || is<Subscript>(part) || is<Call>(part) || is<Member>(part) ||
-                is<OpaqueExpression>(part);
-      });
-      if (reads) return body;
-    }
+    const std::set<std::string> changed = changed_names(rest);
+    for (const ExprPtr& guard : guards)
+      if (!is_kept(guard, changed)) return body;
     return {source::branch(conjunction(guards), std::move(rest))};
   }
 
@@ -250,11 +218,8 @@ class HeaderMaker final : public Mutator {
   static StmtPtr with_header(const StmtPtr& loop, ExprPtr condition, ForLoop header) {
     Block body = body_of(*loop);
     if (!condition && !body.empty()) {
-      const auto* branch = as<Branch>(body.front());
-      const bool asks = branch != nullptr && branch->otherwise.empty() &&
-                        branch->body.size() == 1 && is_break(branch->body.front());
-      if (!asks) return loop;
-      condition = negate(branch->condition);
+      condition = asked_to_go_on(body.front());
+      if (!condition) return loop;
       body.erase(body.begin());
     }
     if (!condition || body.empty()) return loop;

@@ -1,6 +1,7 @@
 #include "rewrite/forms/dead_guards.h"
 
 #include "affine/constraints.h"
+#include "affine/index_range.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -121,10 +122,7 @@ class GuardDropper final : public Mutator {
   };
 
   std::optional<Quotient> quotient_of(const ExprPtr& value) const {
-    if (!value->type || is_floating(*value->type) ||
-        size_in_bytes(*value->type) < size_in_bytes(ScalarType::i32)) {
-      return std::nullopt;
-    }
+    if (!is_index_type(value->type)) return std::nullopt;
     if (auto whole = analysis_.polynomial(value)) return Quotient{std::move(*whole), Polynomial(1)};
     if (const auto* variable = as<VariableReference>(value)) {
       const ExprPtr definition = analysis_.definition(variable->name);

@@ -1,10 +1,14 @@
 #include "rewrite/forms/element_accesses.h"
 
+#include "source/build.h"
 #include "source/known_functions.h"
 #include "source/match.h"
 #include "source/visitor.h"
 #include "source/walk.h"
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -110,6 +114,53 @@ ElementAccesses accesses_of(const StmtPtr& stmt, const std::string& buffer) {
 
 bool has_hazard(const StmtPtr& stmt, const Analysis& analysis) {
   return HazardFinder(analysis).run(stmt);
+}
+
+BufferRegisters::BufferRegisters(const Kernel& kernel, const std::vector<std::string>& raced)
+    : kernel_(kernel), raced_(raced), names_(kernel, "_") {}
+
+bool BufferRegisters::can_hold(const std::string& buffer) const {
+  const auto* parameter = kernel_.parameter(buffer);
+  return parameter != nullptr && parameter->is_pointer && parameter->scalar &&
+         parameter->type.find("volatile") == std::string::npos &&
+         std::find(raced_.begin(), raced_.end(), buffer) == raced_.end();
+}
+
+ExprPtr BufferRegisters::next(const std::string& buffer) {
+  return variable(names_.fresh(buffer + "_value"), kernel_.parameter(buffer)->scalar);
+}
+
+StmtPtr BufferRegisters::declaration(const std::string& buffer, const ExprPtr& reg,
+                                     const ExprPtr& initial, int line) const {
+  const KernelParameter& parameter = *kernel_.parameter(buffer);
+  auto result = std::make_shared<Declaration>(
+      local_variable(to<VariableReference>(reg).name, parameter.type, parameter.scalar), initial);
+  result->line = line;
+  return result;
+}
+
+ExprPtr BufferRegisters::element(const std::string& buffer, const ExprPtr& index) const {
+  const auto& scalar = kernel_.parameter(buffer)->scalar;
+  return with_type(source::element(variable(buffer, scalar), {index}), scalar);
+}
+
+ExprPtr BufferRegisters::zero(const std::string& buffer) const {
+  return zero_of(*kernel_.parameter(buffer)->scalar);
+}
+
+ExprRewrite with_register(const std::string& buffer, const ExprPtr& reg,
+                          std::function<bool(const ExprPtr&)> is_meant) {
+  return [=](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    const auto* access = as<Subscript>(expr);
+    const bool is_held =
+        access != nullptr && is_named(access->base, buffer) && is_meant(access->index);
+    return is_held ? std::optional(reg) : std::nullopt;
+  };
+}
+
+ExprPtr is_entered(const CountedLoop& counted, const Variable& counter) {
+  const bool is_typed = counted.first->type == counter.scalar;
+  return less(is_typed ? counted.first : cast(counter.type, counted.first), counted.limit);
 }
 
 }  // namespace regraph::rewrite

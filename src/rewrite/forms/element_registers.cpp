@@ -1,14 +1,13 @@
 #include "rewrite/forms/element_registers.h"
 
 #include "rewrite/forms/element_accesses.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
-#include "source/mutator.h"
 #include "source/walk.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,25 +26,10 @@ struct Range {
   std::size_t last = 0;
 };
 
-// Puts a register in the place of all elements of a buffer.
-class Replacer final : public Mutator {
- public:
-  Replacer(const std::string& buffer, const ExprPtr& value) : buffer_(buffer), value_(value) {}
-
- private:
-  using Mutator::mutate;
-  ExprPtr mutate(const ExprPtr& expr, const Subscript& access) override {
-    return is_named(access.base, buffer_) ? value_ : Mutator::mutate(expr, access);
-  }
-
-  const std::string& buffer_;
-  const ExprPtr& value_;
-};
-
 class Promoter {
  public:
   Promoter(const Kernel& kernel, const std::vector<std::string>& raced)
-      : kernel_(kernel), analysis_(kernel), raced_(raced), taken_(used_names(kernel)) {}
+      : analysis_(kernel), registers_(kernel, raced) {}
 
   Block run(const Block& block) {
     Block result = block;
@@ -71,12 +55,7 @@ class Promoter {
       walk(body_of(*stmt), [&](const Stmt& inner) {
         const auto* target = as<Subscript>(target_of(inner));
         const auto* base = target != nullptr ? as<VariableReference>(target->base) : nullptr;
-        const auto* parameter = base != nullptr ? kernel_.parameter(base->name) : nullptr;
-        if (parameter != nullptr && parameter->is_pointer && parameter->scalar &&
-            parameter->type.find("volatile") == std::string::npos &&
-            std::find(raced_.begin(), raced_.end(), base->name) == raced_.end()) {
-          found.insert(base->name);
-        }
+        if (base != nullptr && registers_.can_hold(base->name)) found.insert(base->name);
       });
     }
     return found;
@@ -108,14 +87,14 @@ class Promoter {
     if (has_hazard(loop, analysis_)) return nullptr;
     const std::vector<ExprPtr> indices = accesses_of(loop, buffer).indices;
     const std::set<std::string> inside = declared_names({loop});
-    const auto is_outside = [&](const ExprPtr& index) { return is_fixed(index, inside); };
+    const auto is_outside = [&](const ExprPtr& index) { return is_fixed_outside(index, inside); };
     const auto outside = std::find_if(indices.begin(), indices.end(), is_outside);
     ExprPtr common;
     if (outside != indices.end()) {
       common = *outside;
     } else if (const auto polynomial = analysis_.polynomial(indices.front())) {
       common = to_expression(*polynomial);
-      if (!is_fixed(common, inside)) return nullptr;
+      if (!is_fixed_outside(common, inside)) return nullptr;
     } else {
       return nullptr;
     }
@@ -133,15 +112,11 @@ class Promoter {
 
   // Whether the expression has one value wherever its names are known, and they are known outside
   // of what declares those `inside`.
-  bool is_fixed(const ExprPtr& expr, const std::set<std::string>& inside) const {
-    if (analysis_.reads_memory(expr)) return false;
+  bool is_fixed_outside(const ExprPtr& expr, const std::set<std::string>& inside) const {
     const std::set<std::string> names = variables_of(expr);
-    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-      if (inside.contains(name)) return false;
-      if (const auto* parameter = kernel_.parameter(name))
-        return !parameter->is_pointer && !analysis_.is_written(name);
-      return analysis_.is_single_definition(name);
-    });
+    return is_fixed(expr, analysis_) &&
+           std::none_of(names.begin(), names.end(),
+                        [&](const std::string& name) { return inside.contains(name); });
   }
 
   bool may_join(const StmtPtr& stmt, const Range& range) const {
@@ -168,8 +143,7 @@ class Promoter {
       const Block& block, const Range& range, const std::set<std::string>& inside) const {
     for (const StmtPtr& stmt : block) {
       if (store_of(stmt, range) != nullptr) return std::vector<ExprPtr>{};
-      bool jumps = false;
-      walk(Block{stmt}, [&](const Stmt& inner) { jumps = jumps || is<Jump>(inner); });
+      const bool jumps = holds_any({stmt}, {StmtKind::jump});
       const bool is_loop = is<ForLoop>(stmt) || is<WhileLoop>(stmt);
       if (jumps && !is_loop) return std::nullopt;
       if (jumps) continue;
@@ -181,19 +155,12 @@ class Promoter {
         if (*trips < 1) continue;
         return inner;
       }
-      if (!is_fixed(counted->first, inside) || !is_fixed(counted->limit, inside)) continue;
-      inner->push_back(less(first_of(*counted), counted->limit));
+      if (!is_fixed_outside(counted->first, inside) || !is_fixed_outside(counted->limit, inside))
+        continue;
+      inner->push_back(is_entered(*counted, to<ForLoop>(stmt).declaration()->variable));
       return inner;
     }
     return std::nullopt;
-  }
-
-  // In the counter's type, as the loop compares it.
-  ExprPtr first_of(const CountedLoop& counted) const {
-    const Variable* counter = analysis_.local(counted.name);
-    return counter == nullptr || counted.first->type == counter->scalar
-               ? counted.first
-               : cast(counter->type, counted.first);
   }
 
   // Replaces the statements of the range; false where the element cannot be kept.
@@ -203,20 +170,21 @@ class Promoter {
     auto conditions = conditions_of_store(inside, range, declared_names(inside));
     if (!conditions) return keep_under_guard(block, range);
     const ExprPtr condition = conjunction(*conditions);
-    const ExprPtr element = element_of(range);
-    const ExprPtr value = next_register(range);
+    const ExprPtr element = registers_.element(range.buffer, range.index);
+    const ExprPtr value = registers_.next(range.buffer);
     const Assignment* first = store_of(inside.front(), range);
     const bool starts =
         first != nullptr && first->op == AssignmentOperator::assign && !reads(first->value, range);
     const bool loads = std::any_of(inside.begin(), inside.end(), [&](const StmtPtr& stmt) {
       return accesses_of(stmt, range.buffer).loads;
     });
-    ExprPtr initial = loads ? element : zero(range);
+    const ExprPtr zero = registers_.zero(range.buffer);
+    ExprPtr initial = loads ? element : zero;
     if (starts) initial = first->value;
-    if (!starts && loads && condition) initial = conditional(condition, element, zero(range));
-    Block replaced = {declaration(range, value, initial, inside.front()->line)};
-    for (std::size_t position = starts ? 1 : 0; position < inside.size(); ++position)
-      replaced.push_back(Replacer(range.buffer, value).run(inside[position]));
+    if (!starts && loads && condition) initial = conditional(condition, element, zero);
+    Block replaced = {registers_.declaration(range.buffer, value, initial, inside.front()->line)};
+    append_in_register(Block(inside.begin() + (starts ? 1 : 0), inside.end()), range, value,
+                       replaced);
     StmtPtr back = source::assign(element, value);
     if (condition) back = source::branch(condition, {std::move(back)});
     replaced.push_back(std::move(back));
@@ -239,14 +207,14 @@ class Promoter {
     const Block inside(block.begin() + static_cast<std::ptrdiff_t>(range.first),
                        block.begin() + static_cast<std::ptrdiff_t>(range.last) + 1);
     const std::vector<ExprPtr> guards = conjuncts(start->condition);
-    if (!is_fixed(start->condition, declared_names(inside))) return false;
+    if (!is_fixed_outside(start->condition, declared_names(inside))) return false;
     if (!is_guarded(Block(inside.begin() + 1, inside.end()), range, guards)) return false;
-    const ExprPtr value = next_register(range);
-    Block replaced = {declaration(range, value, zero(range), start->line)};
-    for (const StmtPtr& stmt : inside)
-      replaced.push_back(Replacer(range.buffer, value).run(stmt));
-    replaced.push_back(
-        source::branch(start->condition, {source::assign(element_of(range), value)}));
+    const ExprPtr value = registers_.next(range.buffer);
+    Block replaced = {
+        registers_.declaration(range.buffer, value, registers_.zero(range.buffer), start->line)};
+    append_in_register(inside, range, value, replaced);
+    replaced.push_back(source::branch(
+        start->condition, {source::assign(registers_.element(range.buffer, range.index), value)}));
     put(block, range, replaced);
     return true;
   }
@@ -281,37 +249,16 @@ class Promoter {
     block.insert(block.erase(first, after), replaced.begin(), replaced.end());
   }
 
-  ExprPtr element_of(const Range& range) const {
-    const auto& scalar = kernel_.parameter(range.buffer)->scalar;
-    return with_type(source::element(variable(range.buffer, scalar), {range.index}), scalar);
+  // The statements with the register in the place of all of the buffer's elements.
+  static void append_in_register(const Block& block, const Range& range, const ExprPtr& value,
+                                 Block& out) {
+    const auto is_any = [](const ExprPtr&) { return true; };
+    const Block replaced = rewrite_expressions(block, with_register(range.buffer, value, is_any));
+    out.insert(out.end(), replaced.begin(), replaced.end());
   }
 
-  ExprPtr zero(const Range& range) const {
-    return zero_of(*kernel_.parameter(range.buffer)->scalar);
-  }
-
-  ExprPtr next_register(const Range& range) {
-    const std::string stem = range.buffer + "_value";
-    std::string name = stem;
-    for (int number = 2; !taken_.insert(name).second; ++number)
-      name = stem + "_" + std::to_string(number);
-    return variable(name, kernel_.parameter(range.buffer)->scalar);
-  }
-
-  StmtPtr declaration(const Range& range, const ExprPtr& value, const ExprPtr& initial,
-                      int line) const {
-    const KernelParameter& parameter = *kernel_.parameter(range.buffer);
-    auto result = std::make_shared<Declaration>(
-        local_variable(to<VariableReference>(value).name, parameter.type, parameter.scalar),
-        initial);
-    result->line = line;
-    return result;
-  }
-
-  const Kernel& kernel_;
   const Analysis analysis_;
-  const std::vector<std::string>& raced_;
-  std::set<std::string> taken_;
+  BufferRegisters registers_;
 };
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include "rewrite/forms/if_conversion.h"
 
+#include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
-#include "source/known_functions.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -71,7 +73,7 @@ class Selector final : public Mutator {
     const bool is_limit = (equal(order->left, assignment->target) && equal(order->right, limit)) ||
                           (equal(order->right, assignment->target) && equal(order->left, limit));
     if (!is_limit || !target->type || is_floating(*target->type) || limit->type != target->type ||
-        !is_free_of_memory(limit)) {
+        !is_kept(limit, {})) {
       return nullptr;
     }
     return with_value_limited(*assignment, branch, block);
@@ -90,13 +92,13 @@ class Selector final : public Mutator {
       const std::string& defined = place != nullptr ? place->name : declaration->variable.name;
       const ExprPtr value = value_of(*block[at]);
       if (defined != name) {
-        if (value && (variables_of(value).contains(name) || !is_plain(value))) return nullptr;
+        if (value && (variables_of(value).contains(name) || !is_computation(value))) return nullptr;
         changed.insert(defined);
         continue;
       }
       const bool sets =
           value && (declaration != nullptr || assignment->op == AssignmentOperator::assign);
-      if (!sets || value->type != limit.target->type || !is_free_of_memory(value) ||
+      if (!sets || value->type != limit.target->type || !is_kept(value, {}) ||
           !declares(block, name)) {
         return nullptr;
       }
@@ -127,19 +129,11 @@ class Selector final : public Mutator {
     });
   }
 
-  static bool is_free_of_memory(const ExprPtr& expr) {
-    bool free = is_plain(expr);
-    walk(expr, [&](const Expr& node) {
-      free = free && !is<Subscript>(node) && !is<Call>(node) && !is<Member>(node);
-    });
-    return free;
-  }
-
   // Whether the place is an element that can be named behind the branch.
   static bool can_store_afterwards(const Branch& branch, const Assignment& store) {
     const auto* target = as<Subscript>(store.target);
     if (target == nullptr || store.op != AssignmentOperator::assign || !target->type ||
-        !is<VariableReference>(target->base) || !is_plain(store.target)) {
+        !is<VariableReference>(target->base) || !is_computation(store.target)) {
       return false;
     }
     const std::set<std::string> used = variables_of(store.target);
@@ -174,16 +168,14 @@ class Selector final : public Mutator {
   }
 
   std::string next_name(const std::string& array) {
-    if (taken_.empty()) taken_ = used_names(kernel_);
-    std::string name = array + "_value";
-    for (int number = 2; !taken_.insert(name).second; ++number)
-      name = array + "_value_" + std::to_string(number);
-    return name;
+    if (!names_) names_.emplace(kernel_, "_");
+    return names_->fresh(array + "_value");
   }
 
   // Null where an expression could not stand for the branch.
   static ExprPtr selected(const ExprPtr& condition, const Assignment& yes, const Assignment& no) {
-    if (!is_plain(yes.target) || !is_plain(yes.value) || !is_plain(no.value)) return nullptr;
+    if (!is_computation(yes.target) || !is_computation(yes.value) || !is_computation(no.value))
+      return nullptr;
     if (!yes.value->type || !no.value->type) return nullptr;
     if (yes.value->type == no.value->type) return conditional(condition, yes.value, no.value);
     // The common type of the two may be another than the place's, and round differently.
@@ -199,18 +191,8 @@ class Selector final : public Mutator {
     return value->type == type ? value : cast(std::string(cuda_name(type)), value);
   }
 
-  // Without calls that do more than compute a value.
-  static bool is_plain(const ExprPtr& expr) {
-    bool plain = true;
-    walk(expr, [&](const Expr& node) {
-      const auto* call = as<Call>(node);
-      plain = plain && (call == nullptr || is_pure_function(call->function));
-    });
-    return plain;
-  }
-
   const Kernel& kernel_;
-  std::set<std::string> taken_;
+  std::optional<Names> names_;  // found out when it is asked for
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "affine/index_range.h"
 #include "rewrite/forms/advance.h"
 #include "rewrite/forms/liveness.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/counted_loop.h"
 #include "source/match.h"
@@ -21,58 +22,26 @@ namespace regraph::rewrite {
 
 namespace {
 
-// Names that statements of the block, or below, may give a value.
-std::set<std::string> changed_in(const Block& block) {
-  std::set<std::string> names = declared_names(block);
-  walk(block, [&](const Stmt& stmt) {
-    if (const auto* base = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr)
-      names.insert(base->name);
-    walk_own_expressions(stmt, [&](const Expr& expr) {
-      for_each_passed_place(expr, [&](const Expr& place) {
-        if (const auto* base = place_variable(place)) names.insert(base->name);
-      });
-    });
-  });
-  return names;
-}
-
-bool has_exit(const Block& body) {
-  bool found = false;
-  walk(body, [&](const Stmt& stmt) { found = found || is<Jump>(stmt) || is<Return>(stmt); });
-  return found;
-}
-
-// The pointer's elements `offset` further on; notes where it is used in another way.
-class PointerMover final : public Mutator {
- public:
-  PointerMover(std::string name, ExprPtr offset, bool is_backwards)
-      : name_(std::move(name)), offset_(std::move(offset)), is_backwards_(is_backwards) {}
-
+// The statement with the pointer's elements `offset` further on; null where it is used in another
+// way.
+StmtPtr with_pointer_moved(const StmtPtr& stmt, const std::string& name, const ExprPtr& offset,
+                           bool is_backwards) {
   bool is_used_otherwise = false;
-
- private:
-  using Mutator::mutate;
-
-  ExprPtr mutate(const ExprPtr& expr, const Subscript& access) override {
-    const auto* base = as<VariableReference>(access.base);
-    if (base == nullptr || base->name != name_) return Mutator::mutate(expr, access);
-    const ExprPtr index = run(access.index);
-    auto moved = std::make_shared<Subscript>(access);
-    const bool is_first = is_number(index, 0) && !is_backwards_;
-    moved->index = is_first        ? offset_
-                   : is_backwards_ ? source::subtract(index, offset_)
-                                   : source::add(index, offset_);
-    return moved;
-  }
-  ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {
-    is_used_otherwise = is_used_otherwise || variable.name == name_;
-    return expr;
-  }
-
-  std::string name_;
-  ExprPtr offset_;
-  bool is_backwards_;
-};
+  const ExprRewrite moved = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    is_used_otherwise = is_used_otherwise || is_named(expr, name);
+    const auto* access = as<Subscript>(expr);
+    if (access == nullptr || !is_named(access->base, name)) return std::nullopt;
+    const ExprPtr index = rewrite_expr(access->index, moved);
+    auto result = std::make_shared<Subscript>(*access);
+    const bool is_first = is_number(index, 0) && !is_backwards;
+    result->index = is_first       ? offset
+                    : is_backwards ? source::subtract(index, offset)
+                                   : source::add(index, offset);
+    return result;
+  };
+  const Block result = rewrite_expressions({stmt}, moved);
+  return is_used_otherwise ? nullptr : result.front();
+}
 
 class InductionRemover final : public Mutator {
  public:
@@ -130,23 +99,20 @@ class InductionRemover final : public Mutator {
     if (!counted) return nullptr;
     const auto& loop = to<ForLoop>(stmt);
     const Block& body = loop.body;
-    if (has_exit(body)) return nullptr;
-    const Block header = {source::loop(loop.init, loop.condition, loop.step, {})};
-    std::set<std::string> asked;
-    walk_expressions(header, [&](const Expr& expr) {
-      if (const auto* variable = as<VariableReference>(expr)) asked.insert(variable->name);
-    });
+    if (holds_any(body, {StmtKind::jump, StmtKind::return_})) return nullptr;
+    const std::set<std::string> asked =
+        mentioned_names({source::loop(loop.init, loop.condition, loop.step, {})});
     for (std::size_t at = 0; at < body.size(); ++at) {
       const auto advance = advance_of(*body[at]);
       if (!advance || asked.contains(advance->name)) continue;
       const std::string& name = advance->name;
       const auto variable = variables_.find(name);
       if (variable == variables_.end()) continue;
-      std::set<std::string> changed = changed_in(others(body, at));
+      std::set<std::string> changed = given_values_in(others(body, at));
       changed.insert(counted->name);
       if (changed.contains(name)) continue;
       changed.insert(name);
-      if (!stays(advance->step, changed) || !stays(counted->first, changed) ||
+      if (!is_kept(advance->step, changed) || !is_kept(counted->first, changed) ||
           !fits(advance->step, variable->second)) {
         continue;
       }
@@ -190,18 +156,6 @@ class InductionRemover final : public Mutator {
     return right ? source::multiply(product->left, right) : nullptr;
   }
 
-  // Whether the value is the same in every iteration.
-  static bool stays(const ExprPtr& value, const std::set<std::string>& changed) {
-    bool fixed = true;
-    walk(value, [&](const Expr& part) {
-      const auto* variable = as<VariableReference>(part);
-      fixed = fixed && !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
-              !is<OpaqueExpression>(part) &&
-              (variable == nullptr || !changed.contains(variable->name));
-    });
-    return fixed;
-  }
-
   // Whether the step is an integer that the variable can hold.
   static bool fits(const ExprPtr& step, const Variable& variable) {
     if (!is_index_type(step->type)) return is<IntegerLiteral>(step);
@@ -236,9 +190,9 @@ class InductionRemover final : public Mutator {
         continue;
       }
       if (variable.is_pointer) {
-        PointerMover mover(variable.name, offset, advance.is_backwards);
-        body.push_back(mover.run(loop.body[i]));
-        if (mover.is_used_otherwise) return nullptr;
+        body.push_back(
+            with_pointer_moved(loop.body[i], variable.name, offset, advance.is_backwards));
+        if (!body.back()) return nullptr;
         continue;
       }
       const ExprPtr from = source::variable(variable.name, variable.scalar);

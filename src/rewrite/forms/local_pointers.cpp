@@ -1,5 +1,6 @@
 #include "rewrite/forms/local_pointers.h"
 
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -46,19 +47,6 @@ std::optional<Place> place_of(const ExprPtr& expr, const Analysis& analysis, con
   return place;
 }
 
-// Names in the offset keep their value wherever the pointer is used.
-bool is_stable(const ExprPtr& offset, const Kernel& kernel, const Analysis& analysis) {
-  if (analysis.reads_memory(offset)) return false;
-  for (const std::string& name : variables_of(offset)) {
-    if (kernel.parameter(name) != nullptr) {
-      if (analysis.is_written(name)) return false;
-    } else if (!analysis.is_single_definition(name)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Pointers used for anything but access to their elements.
 class EscapeFinder final : public Visitor {
  public:
@@ -85,25 +73,10 @@ std::string without_const(const std::string& type) {
   return type.starts_with(kConst) ? type.substr(kConst.size()) : type;
 }
 
-// Variables that get other values, or may.
-std::set<std::string> moving_names(const Block& body) {
-  std::set<std::string> names;
-  walk(body, [&](const Stmt& stmt) {
-    const auto* target = target_of(stmt) ? as<VariableReference>(*target_of(stmt)) : nullptr;
-    if (target != nullptr) names.insert(target->name);
-    walk_own_expressions(stmt, [&](const Expr& expr) {
-      for_each_passed_place(expr, [&](const Expr& place) {
-        if (const auto* passed = as<VariableReference>(place)) names.insert(passed->name);
-      });
-    });
-  });
-  return names;
-}
-
 // The places of pointers that are defined once.
 Places find_places(const Kernel& kernel) {
   const Analysis analysis(kernel);
-  const std::set<std::string> moving = moving_names(kernel.body);
+  const std::set<std::string> moving = reassigned_names(kernel.body);
   Places places;
   walk(kernel.body, [&](const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
@@ -116,8 +89,8 @@ Places find_places(const Kernel& kernel) {
     const KernelParameter* parameter = kernel.parameter(to<VariableReference>(place->buffer).name);
     if (parameter == nullptr || parameter->scalar != variable.scalar) return;
     if (!parameter->scalar && parameter->type != without_const(variable.type)) return;
-    if (is_stable(place->offset, kernel, analysis))
-      places.emplace(variable.name, std::move(*place));
+    // Where the pointer is used, the offset is still what it was.
+    if (is_fixed(place->offset, analysis)) places.emplace(variable.name, std::move(*place));
   });
   return places;
 }

@@ -1,5 +1,6 @@
 #include "rewrite/forms/named_conditions.h"
 
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -26,8 +27,8 @@ class ConditionReader {
     }
     const auto* binary = as<Binary>(expr);
     if (binary == nullptr) return nullptr;
-    if (is_comparison(binary->op))
-      return is_fixed(binary->left) && is_fixed(binary->right) ? expr : nullptr;
+    // Wherever the name can be used, it says what it did at the declaration.
+    if (is_comparison(binary->op)) return is_fixed(expr, analysis_) ? expr : nullptr;
     if (binary->op != BinaryOperator::logical_and && binary->op != BinaryOperator::logical_or)
       return nullptr;
     const ExprPtr left = condition(binary->left);
@@ -49,18 +50,6 @@ class ConditionReader {
   }
 
  private:
-  // Wherever the name can be used, the expression has the value that it had at the declaration.
-  [[nodiscard]] bool is_fixed(const ExprPtr& expr) const {
-    if (analysis_.reads_memory(expr)) return false;
-    for (const std::string& name : variables_of(expr)) {
-      const bool fixed = analysis_.local(name) != nullptr
-                             ? analysis_.is_single_definition(name)
-                             : analysis_.polynomial(source::variable(name)).has_value();
-      if (!fixed) return false;
-    }
-    return true;
-  }
-
   const Analysis analysis_;
   std::map<std::string, ExprPtr> meanings_;
 };

@@ -5,27 +5,32 @@
 #include "source/walk.h"
 
 #include <map>
+#include <optional>
+#include <utility>
 
 namespace regraph::rewrite {
 
-Names::Names(const Kernel& kernel) : used_(used_names(kernel)) {}
+Names::Names(const Kernel& kernel, std::string separator)
+    : used_(used_names(kernel)), separator_(std::move(separator)) {}
 
 std::string Names::fresh(const std::string& stem) {
-  if (used_.insert(stem).second) return stem;
-  for (int number = 2;; ++number) {
-    std::string name = stem + std::to_string(number);
-    if (used_.insert(name).second) return name;
-  }
+  std::string name = unused(stem);
+  used_.insert(name);
+  return name;
+}
+
+std::string Names::unused(const std::string& stem) const {
+  std::string name = stem;
+  for (int number = 2; used_.contains(name); ++number)
+    name = stem + separator_ + std::to_string(number);
+  return name;
 }
 
 namespace {
 
-using Renaming = std::map<std::string, std::string>;
-
-// Replaces names where they are declared and where they are used.
 class Renamer final : public Mutator {
  public:
-  explicit Renamer(const Renaming& renaming) : renaming_(renaming) {}
+  explicit Renamer(const std::map<std::string, std::string>& renaming) : renaming_(renaming) {}
 
  private:
   using Mutator::mutate;
@@ -44,17 +49,29 @@ class Renamer final : public Mutator {
     return copy;
   }
 
-  const Renaming& renaming_;
+  const std::map<std::string, std::string>& renaming_;
 };
 
 }  // namespace
 
 Block Names::renamed(const Block& block) {
-  Renaming renaming;
+  std::map<std::string, std::string> renaming;
   for (const std::string& name : declared_names(block))
     renaming.emplace(name, fresh(name));
-  if (renaming.empty()) return block;
-  return Renamer(renaming).run(block);
+  return rewrite::renamed(block, renaming);
+}
+
+ExprRewrite renaming(const std::map<std::string, std::string>& names) {
+  return [&names](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    const auto* variable = as<VariableReference>(expr);
+    const auto found = variable != nullptr ? names.find(variable->name) : names.end();
+    if (found == names.end()) return std::nullopt;
+    return source::variable(found->second, variable->type);
+  };
+}
+
+Block renamed(const Block& block, const std::map<std::string, std::string>& names) {
+  return names.empty() ? block : Renamer(names).run(block);
 }
 
 }  // namespace regraph::rewrite

@@ -5,6 +5,7 @@
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/named_conditions.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/known_functions.h"
@@ -28,120 +29,98 @@ namespace {
 
 class GuardedReads {
  public:
-  // `analysis` is of the kernel and must outlive this.
-  GuardedReads(const Kernel& kernel, const Analysis& analysis);
+  // `analysis` is of the kernel; both must outlive this.
+  GuardedReads(const Kernel& kernel, const Analysis& analysis)
+      : kernel_(kernel), analysis_(analysis) {}
 
   // Whether the value may be computed where the guards fail. Memory may only be read at places that
   // do not follow what the guards ask about: the threads that meet the guards read them as well.
   [[nodiscard]] bool are_safe_without(const std::vector<ExprPtr>& guards,
-                                      const ExprPtr& value) const;
+                                      const ExprPtr& value) const {
+    if (!analysis_.reads_memory(value)) return true;
+    std::set<std::string> asked;
+    return find_asked(guards, asked) && reads_nothing_asked(value, asked);
+  }
 
  private:
   // The symbols in the guards that are no parameters; false for guards that are not understood, or
   // that do not ask about the thread.
-  bool find_asked(const std::vector<ExprPtr>& guards, std::set<std::string>& asked) const;
-  // Whether all that the expression reads is elements of buffers at places that follow none of the
-  // symbols.
-  [[nodiscard]] bool reads_nothing_asked(const ExprPtr& expr,
-                                         const std::set<std::string>& asked) const;
-  // Whether the symbol is a counter of a loop that begins or ends where one of the asked says.
-  [[nodiscard]] bool counts_by(const std::string& symbol, const std::set<std::string>& asked) const;
-  // Whether the value may depend on one of the asked.
-  [[nodiscard]] bool follows(const ExprPtr& value, const std::set<std::string>& asked) const;
-
-  const Analysis& analysis_;
-  std::set<std::string> parameters_;
-};
-
-GuardedReads::GuardedReads(const Kernel& kernel, const Analysis& analysis) : analysis_(analysis) {
-  for (const KernelParameter& parameter : kernel.parameters)
-    parameters_.insert(parameter.name);
-}
-
-bool GuardedReads::are_safe_without(const std::vector<ExprPtr>& guards,
-                                    const ExprPtr& value) const {
-  if (!analysis_.reads_memory(value)) return true;
-  std::set<std::string> asked;
-  return find_asked(guards, asked) && reads_nothing_asked(value, asked);
-}
-
-bool GuardedReads::find_asked(const std::vector<ExprPtr>& guards,
-                              std::set<std::string>& asked) const {
-  for (const ExprPtr& guard : guards) {
-    const auto* comparison = as<Binary>(guard);
-    if (comparison == nullptr) return false;
-    bool asks_thread = false;
-    for (const ExprPtr& side : {comparison->left, comparison->right}) {
-      const auto polynomial = analysis_.polynomial(side);
-      if (!polynomial) return false;
-      for (const std::string& symbol : polynomial->symbols()) {
-        asks_thread = asks_thread || symbol.find('.') != std::string::npos;
-        if (parameters_.count(symbol) == 0) asked.insert(symbol);
+  bool find_asked(const std::vector<ExprPtr>& guards, std::set<std::string>& asked) const {
+    for (const ExprPtr& guard : guards) {
+      const auto* comparison = as<Binary>(guard);
+      if (comparison == nullptr) return false;
+      bool asks_thread = false;
+      for (const ExprPtr& side : {comparison->left, comparison->right}) {
+        const auto polynomial = analysis_.polynomial(side);
+        if (!polynomial) return false;
+        for (const std::string& symbol : polynomial->symbols()) {
+          asks_thread = asks_thread || symbol.find('.') != std::string::npos;
+          if (kernel_.parameter(symbol) == nullptr) asked.insert(symbol);
+        }
       }
-    }
-    if (!asks_thread) return false;
-  }
-  return true;
-}
-
-bool GuardedReads::reads_nothing_asked(const ExprPtr& expr,
-                                       const std::set<std::string>& asked) const {
-  if (is<OpaqueExpression>(expr)) return false;
-  if (const auto* call = as<Call>(expr)) {
-    auto function = std::make_shared<Call>(*call);
-    function->arguments.clear();
-    if (analysis_.reads_memory(function)) return false;
-  }
-  if (const auto* access = as<Subscript>(expr)) {
-    const auto* base = as<VariableReference>(access->base);
-    const auto index = analysis_.polynomial(access->index);
-    if (base == nullptr || !analysis_.is_global_pointer(base->name) || !index) return false;
-    for (const std::string& symbol : index->symbols()) {
-      if (asked.contains(symbol) || counts_by(symbol, asked)) return false;
+      if (!asks_thread) return false;
     }
     return true;
   }
-  bool safe = true;
-  for_each_operand(
-      *expr, [&](const ExprPtr& operand) { safe = safe && reads_nothing_asked(operand, asked); });
-  return safe;
-}
 
-bool GuardedReads::counts_by(const std::string& symbol, const std::set<std::string>& asked) const {
-  const CountedLoop* loop = analysis_.loop(symbol);
-  return loop != nullptr && (follows(loop->first, asked) || follows(loop->limit, asked));
-}
-
-bool GuardedReads::follows(const ExprPtr& value, const std::set<std::string>& asked) const {
-  bool found = false;
-  source::walk(value, [&](const Expr& node) {
-    if (const auto* builtin = as<Builtin>(node)) found = found || asked.contains(builtin->name);
-    const auto* variable = as<VariableReference>(node);
-    if (found || variable == nullptr) return;
-    const std::string& name = variable->name;
-    if (asked.contains(name)) {
-      found = true;
-    } else if (analysis_.loop(name) != nullptr) {
-      found = counts_by(name, asked);
-    } else if (const ExprPtr definition = analysis_.definition(name)) {
-      found = follows(definition, asked);
-    } else {
-      found = parameters_.count(name) == 0;
+  // Whether all that the expression reads is elements of buffers at places that follow none of the
+  // symbols.
+  [[nodiscard]] bool reads_nothing_asked(const ExprPtr& expr,
+                                         const std::set<std::string>& asked) const {
+    if (is<OpaqueExpression>(expr)) return false;
+    if (const auto* call = as<Call>(expr)) {
+      auto function = std::make_shared<Call>(*call);
+      function->arguments.clear();
+      if (analysis_.reads_memory(function)) return false;
     }
-  });
-  return found;
-}
+    if (const auto* access = as<Subscript>(expr)) {
+      const auto* base = as<VariableReference>(access->base);
+      const auto index = analysis_.polynomial(access->index);
+      if (base == nullptr || !analysis_.is_global_pointer(base->name) || !index) return false;
+      for (const std::string& symbol : index->symbols()) {
+        if (asked.contains(symbol) || counts_by(symbol, asked)) return false;
+      }
+      return true;
+    }
+    bool safe = true;
+    for_each_operand(
+        *expr, [&](const ExprPtr& operand) { safe = safe && reads_nothing_asked(operand, asked); });
+    return safe;
+  }
+
+  // Whether the symbol is a counter of a loop that begins or ends where one of the asked says.
+  [[nodiscard]] bool counts_by(const std::string& symbol,
+                               const std::set<std::string>& asked) const {
+    const CountedLoop* loop = analysis_.loop(symbol);
+    return loop != nullptr && (follows(loop->first, asked) || follows(loop->limit, asked));
+  }
+
+  // Whether the value may depend on one of the asked.
+  [[nodiscard]] bool follows(const ExprPtr& value, const std::set<std::string>& asked) const {
+    bool found = false;
+    source::walk(value, [&](const Expr& node) {
+      if (const auto* builtin = as<Builtin>(node)) found = found || asked.contains(builtin->name);
+      const auto* variable = as<VariableReference>(node);
+      if (found || variable == nullptr) return;
+      const std::string& name = variable->name;
+      if (asked.contains(name)) {
+        found = true;
+      } else if (analysis_.loop(name) != nullptr) {
+        found = counts_by(name, asked);
+      } else if (const ExprPtr definition = analysis_.definition(name)) {
+        found = follows(definition, asked);
+      } else {
+        found = kernel_.parameter(name) == nullptr;
+      }
+    });
+    return found;
+  }
+
+  const Kernel& kernel_;
+  const Analysis& analysis_;
+};
 
 // Values from memory with a name, written where they are used.
-
-int uses_of(const std::string& name, const Block& block) {
-  int uses = 0;
-  walk_expressions(block, [&](const Expr& expr) {
-    const auto* variable = as<VariableReference>(expr);
-    uses += variable != nullptr && variable->name == name ? 1 : 0;
-  });
-  return uses;
-}
 
 bool calls(const ExprPtr& expr) {
   bool result = false;
@@ -188,11 +167,11 @@ std::size_t place_of_use(const Block& block, std::size_t from, const Analysis& a
   const auto& declaration = source::to<Declaration>(block[from]);
   const std::string& name = declaration.variable.name;
   for (std::size_t at = from + 1; at < block.size() && !may_change(block[at]); ++at) {
-    const int uses = uses_of(name, {block[at]});
+    const int uses = mentions_of(name, Block{block[at]});
     if (uses > 0) {
       const bool is_simple = is<Assignment>(block[at]) || is<Declaration>(block[at]);
       const Block rest(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end());
-      return is_simple && uses == 1 && uses_of(name, rest) == 0 ? at : block.size();
+      return is_simple && uses == 1 && mentions_of(name, rest) == 0 ? at : block.size();
     }
     if (!is<Declaration>(block[at]) && !leaves_alone(block[at], declaration.value, analysis)) break;
   }
@@ -225,15 +204,6 @@ Block with_loads_forwarded(const Block& block, const Analysis& analysis,
     result.erase(result.begin() + static_cast<std::ptrdiff_t>(at));
   }
   return result;
-}
-
-bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) {
-    for (const StmtKind kind : kinds)
-      found = found || stmt.kind() == kind;
-  });
-  return found;
 }
 
 class GuardFlattener {
@@ -271,20 +241,10 @@ class GuardFlattener {
     merging_ = true;
   }
 
-  bool is_stable(const ExprPtr& condition) const {
-    if (analysis_.reads_memory(condition)) return false;
-    for (const std::string& name : variables_of(condition)) {
-      const bool is_local = analysis_.local(name) != nullptr;
-      if (is_local && !analysis_.is_single_definition(name)) return false;
-      if (!is_local && analysis_.is_written(name)) return false;
-    }
-    return true;
-  }
-
   // The guard can be pushed below this branch.
   bool can_open(const Branch& stmt) const {
     const auto kinds = {StmtKind::for_loop, StmtKind::while_loop, StmtKind::barrier};
-    return is_stable(stmt.condition) &&
+    return is_fixed(stmt.condition, analysis_) &&
            (holds_any(stmt.body, kinds) || holds_any(stmt.otherwise, kinds));
   }
 
@@ -519,14 +479,6 @@ class GuardFlattener {
   bool merging_ = false;  // whether out.back() is a guard this pass opened in the current block
 };
 
-}  // namespace
-
-Result<Block> flatten_guards(const Kernel& kernel) {
-  return GuardFlattener(kernel).run(kernel.body);
-}
-
-namespace {
-
 // if (a) { if (b) { ... } }  becomes  if (a && b) { ... }
 Block with_merged_branches(const Block& block) {
   Block result;
@@ -553,7 +505,7 @@ Result<Kernel> normalised(const Kernel& kernel) {
   if (!body) return std::move(body).error();
   result.body = std::move(*body);
   result.body = with_merged_branches(if_converted(result));
-  auto flat = flatten_guards(result);
+  auto flat = GuardFlattener(result).run(result.body);
   if (!flat) return std::move(flat).error();
   result.body = std::move(*flat);
   return result;

@@ -6,16 +6,14 @@
 
 namespace regraph::rewrite {
 
-// Pushes guards down to single statements, so that loops and barriers stand outside them:
+// A copy of the kernel without early returns (early_exits.h), with conditions that have a name
+// written out (named_conditions.h), directly nested branches merged, and guards pushed down to
+// single statements, so that loops and barriers stand outside them:
 //   if (g) { float s = 0; for (k) s += A[k]; C[i] = s; }
 // becomes
 //   float s = 0; for (k) { if (g) s += A[k]; } if (g) C[i] = s;
 // Guards around code without loops or barriers stay as they are. Refuses where that would execute
 // something it must not.
-[[nodiscard]] Result<Block> flatten_guards(const Kernel& kernel);
-
-// Both of the above applied to a copy of the kernel, with directly nested branches merged and
-// conditions that have a name written out (named_conditions.h).
 [[nodiscard]] Result<Kernel> normalised(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -1,6 +1,6 @@
 #include "rewrite/forms/plain_form.h"
 
-#include "rewrite/forms/atomic_elements.h"
+#include "rewrite/forms/addressed_elements.h"
 #include "rewrite/forms/constant_lengths.h"
 #include "rewrite/forms/counted_loops.h"
 #include "rewrite/forms/dead_guards.h"
@@ -11,9 +11,7 @@
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/moved_parameters.h"
 #include "rewrite/forms/narrow_counters.h"
-#include "rewrite/forms/packed_arrays.h"
-#include "rewrite/forms/packed_copies.h"
-#include "rewrite/forms/plain_loads.h"
+#include "rewrite/forms/packed_elements.h"
 #include "rewrite/forms/previous_elements.h"
 #include "rewrite/forms/rebased_counters.h"
 #include "rewrite/forms/rerolling.h"
@@ -25,7 +23,7 @@
 #include "rewrite/forms/table_values.h"
 #include "rewrite/forms/unused_names.h"
 #include "rewrite/forms/webs.h"
-#include "source/visitor.h"
+#include "source/analysis.h"
 
 #include <algorithm>
 #include <utility>
@@ -33,21 +31,6 @@
 namespace regraph::rewrite {
 
 namespace {
-
-class OpaqueFinder final : public Visitor {
- public:
-  bool found = false;
-
- private:
-  void visit(const OpaqueStatement&) override { found = true; }
-  void visit(const OpaqueExpression&) override { found = true; }
-};
-
-bool holds_opaque(const Block& body) {
-  OpaqueFinder finder;
-  finder.go(body);
-  return finder.found;
-}
 
 // Whether a loop writes an element of an array: else there is nothing to keep, and nothing to ask.
 bool stores_in_loops(const Block& block, bool in_loop = false) {
@@ -82,11 +65,10 @@ Kernel with_registers(const Kernel& kernel, const PlainFormLicence& licence) {
 
 PlainForm plain_form(const Kernel& kernel, const PlainFormLicence& licence) {
   PlainForm result{kernel};
-  if (holds_opaque(kernel.body)) return result;
+  if (Analysis(kernel).opaque()) return result;
   if (licence.distinct_buffers) result.kernel.body = with_plain_loads(kernel);
   result.kernel.body = without_unused_names(result.kernel);
-  result.kernel.body = with_packs_as_elements(result.kernel);
-  result.kernel.body = with_vector_arrays_as_elements(result.kernel);
+  result.kernel.body = with_packed_elements(result.kernel);
   result.kernel.body = with_atomic_elements(result.kernel);
   result.kernel.body = without_moved_parameters(result.kernel);
   result.kernel = without_buffer_names(result.kernel);

@@ -26,7 +26,7 @@ struct PlainFormLicence {
 // value, straight values and scalars declared where they get their value, loops without their
 // unrolling, copies and long sums as loops, sums that are scaled where a maximum grows, what goes
 // along with a counter written by it, conditions without what holds anyway, and array elements in
-// registers that loops update or hand to the next iteration (plain_loads.h, atomic_elements.h,
+// registers that loops update or hand to the next iteration (addressed_elements.h,
 // early_exits.h, counted_loops.h, if_conversion.h, single_assignment.h, webs.h, rerolling.h,
 // rolled_copies.h, rolled_sums.h, scaled_sums.h, induction_variables.h, constant_lengths.h,
 // rebased_counters.h, dead_guards.h, element_registers.h, previous_elements.h). With opaque code it

@@ -1,13 +1,12 @@
 #include "rewrite/forms/previous_elements.h"
 
 #include "rewrite/forms/element_accesses.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
-#include "source/mutator.h"
 #include "source/walk.h"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
@@ -28,29 +27,10 @@ struct Chain {
   bool wide_index = false;
 };
 
-// Puts a register in the place of a buffer's elements with certain indices.
-template <typename IsMeant>
-class ElementReplacer final : public Mutator {
- public:
-  ElementReplacer(const std::string& buffer, const ExprPtr& value, const IsMeant& is_meant)
-      : buffer_(buffer), value_(value), is_meant_(is_meant) {}
-
- private:
-  using Mutator::mutate;
-  ExprPtr mutate(const ExprPtr& expr, const Subscript& access) override {
-    if (is_named(access.base, buffer_) && is_meant_(access.index)) return value_;
-    return Mutator::mutate(expr, access);
-  }
-
-  const std::string& buffer_;
-  const ExprPtr& value_;
-  const IsMeant& is_meant_;
-};
-
 class Chainer {
  public:
   Chainer(const Kernel& kernel, const std::vector<std::string>& raced)
-      : kernel_(kernel), analysis_(kernel), raced_(raced), taken_(used_names(kernel)) {}
+      : analysis_(kernel), registers_(kernel, raced) {}
 
   Block run(const Block& block) {
     Block result;
@@ -82,26 +62,19 @@ class Chainer {
     const auto* store = as<Assignment>(loop.body[at]);
     const auto* target = store != nullptr ? as<Subscript>(store->target) : nullptr;
     const auto* base = target != nullptr ? as<VariableReference>(target->base) : nullptr;
-    if (base == nullptr || !fits_register(base->name)) return std::nullopt;
+    if (base == nullptr || !registers_.can_hold(base->name) || analysis_.is_viewed(base->name))
+      return std::nullopt;
     const auto here = analysis_.polynomial(target->index);
     if (!here || !here->mentions(counted.name)) return std::nullopt;
     const std::set<std::string> inside = declared_names(loop.body);
-    for (const std::string& symbol : here->symbols()) {
+    for (const std::string& symbol : here->symbols())
       if (inside.contains(symbol)) return std::nullopt;
-    }
     const Polynomial earlier = Polynomial::symbol(counted.name) - Polynomial(counted.stride);
     const bool is_wide =
         target->index->type && size_in_bytes(*target->index->type) == sizeof(std::int64_t);
     Chain chain{base->name, &loop, counted, at, *here, here->substitute(counted.name, earlier),
                 is_wide};
     return is_chain(chain) ? std::optional(std::move(chain)) : std::nullopt;
-  }
-
-  bool fits_register(const std::string& buffer) const {
-    const auto* parameter = kernel_.parameter(buffer);
-    return parameter != nullptr && parameter->is_pointer && parameter->scalar &&
-           !analysis_.is_viewed(buffer) && parameter->type.find("volatile") == std::string::npos &&
-           std::find(raced_.begin(), raced_.end(), buffer) == raced_.end();
   }
 
   bool is_at(const ExprPtr& index, const Polynomial& place) const {
@@ -112,9 +85,7 @@ class Chainer {
   // Whether all of the loop's accesses to the buffer are as they must be.
   bool is_chain(const Chain& chain) const {
     const StmtPtr loop = std::make_shared<ForLoop>(*chain.loop);
-    bool jumps = false;
-    walk(chain.loop->body, [&](const Stmt& stmt) { jumps = jumps || is<Jump>(stmt); });
-    if (jumps || has_hazard(loop, analysis_)) return false;
+    if (holds_any(chain.loop->body, {StmtKind::jump}) || has_hazard(loop, analysis_)) return false;
     const ForLoop header(chain.loop->init, chain.loop->condition, chain.loop->step, {});
     if (!accesses_of(std::make_shared<ForLoop>(header), chain.buffer).indices.empty()) return false;
     bool hands_on = false;
@@ -134,26 +105,25 @@ class Chainer {
 
   // Appends what stands in the loop's place; `out` has what stands before it.
   bool hand_on(const Chain& chain, const StmtPtr& stmt, Block& out) {
-    const ExprPtr value = next_register(chain.buffer);
-    const auto& name = to<VariableReference>(value).name;
+    const ExprPtr value = registers_.next(chain.buffer);
     if (!take_over(chain, value, out)) {
       const ExprPtr initial = first_read(chain);
       if (!initial) return false;
-      out.push_back(declaration(chain, name, initial, stmt->line));
+      out.push_back(registers_.declaration(chain.buffer, value, initial, stmt->line));
     }
     auto loop = std::make_shared<ForLoop>(*chain.loop);
     loop->body.clear();
-    const auto is_previous = [&](const ExprPtr& index) { return is_at(index, chain.before); };
-    const auto is_any = [](const ExprPtr&) { return true; };
+    const ExprRewrite previous = with_register(
+        chain.buffer, value, [&](const ExprPtr& index) { return is_at(index, chain.before); });
+    const ExprRewrite all = with_register(chain.buffer, value, [](const ExprPtr&) { return true; });
     for (std::size_t at = 0; at < chain.loop->body.size(); ++at) {
       const StmtPtr& inner = chain.loop->body[at];
-      if (at < chain.store) {
-        loop->body.push_back(ElementReplacer(chain.buffer, value, is_previous).run(inner));
-      } else if (at > chain.store) {
-        loop->body.push_back(ElementReplacer(chain.buffer, value, is_any).run(inner));
+      if (at != chain.store) {
+        const Block one = rewrite_expressions({inner}, at < chain.store ? previous : all);
+        loop->body.push_back(one.front());
       } else {
         const auto& store = to<Assignment>(*inner);
-        ExprPtr stored = ElementReplacer(chain.buffer, value, is_previous).run(store.value);
+        ExprPtr stored = rewrite_expr(store.value, previous);
         if (const auto operation = operation_of(store.op))
           stored = source::binary(*operation, store.target, std::move(stored));
         auto update = std::make_shared<Assignment>(value, AssignmentOperator::assign, stored);
@@ -177,7 +147,7 @@ class Chainer {
       if (target != nullptr && is_named(target->base, chain.buffer) &&
           store->op == AssignmentOperator::assign && is_at(target->index, place)) {
         const StmtPtr declared =
-            declaration(chain, to<VariableReference>(value).name, store->value, stmt->line);
+            registers_.declaration(chain.buffer, value, store->value, stmt->line);
         const StmtPtr stored = source::assign(store->target, value);
         out[at] = stored;
         out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), declared);
@@ -199,17 +169,11 @@ class Chainer {
   ExprPtr first_read(const Chain& chain) const {
     const auto first = analysis_.polynomial(chain.counted.first);
     if (!first || !reads_always(chain)) return nullptr;
-    const auto& scalar = kernel_.parameter(chain.buffer)->scalar;
     ExprPtr element =
-        with_type(source::element(variable(chain.buffer, scalar),
-                                  {to_expression(place_before(chain), chain.wide_index)}),
-                  scalar);
+        registers_.element(chain.buffer, to_expression(place_before(chain), chain.wide_index));
     if (const auto trips = chain.counted.trip_count(); trips && *trips > 0) return element;
-    const Variable& counter = chain.loop->declaration()->variable;
-    const ExprPtr start = chain.counted.first->type == counter.scalar
-                              ? chain.counted.first
-                              : cast(counter.type, chain.counted.first);
-    return conditional(less(start, chain.counted.limit), element, zero_of(*scalar));
+    return conditional(is_entered(chain.counted, chain.loop->declaration()->variable), element,
+                       registers_.zero(chain.buffer));
   }
 
   // Whether an iteration reads the element before its own under no condition.
@@ -241,27 +205,8 @@ class Chainer {
     return found;
   }
 
-  StmtPtr declaration(const Chain& chain, const std::string& name, const ExprPtr& initial,
-                      int line) const {
-    const KernelParameter& parameter = *kernel_.parameter(chain.buffer);
-    auto result = std::make_shared<Declaration>(
-        local_variable(name, parameter.type, parameter.scalar), initial);
-    result->line = line;
-    return result;
-  }
-
-  ExprPtr next_register(const std::string& buffer) {
-    const std::string stem = buffer + "_value";
-    std::string name = stem;
-    for (int number = 2; !taken_.insert(name).second; ++number)
-      name = stem + "_" + std::to_string(number);
-    return variable(name, kernel_.parameter(buffer)->scalar);
-  }
-
-  const Kernel& kernel_;
   const Analysis analysis_;
-  const std::vector<std::string>& raced_;
-  std::set<std::string> taken_;
+  BufferRegisters registers_;
 };
 
 }  // namespace

@@ -1,17 +1,17 @@
 #include "rewrite/forms/rebased_counters.h"
 
 #include "rewrite/forms/exact_values.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
-#include "source/walk.h"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
 namespace regraph::rewrite {
 
@@ -27,7 +27,7 @@ struct Rebased {
 class CounterRebaser final : public Mutator {
  public:
   explicit CounterRebaser(const Kernel& kernel)
-      : kernel_(kernel), analysis_(kernel), taken_(used_names(kernel)) {}
+      : kernel_(kernel), analysis_(kernel), names_(kernel, "_") {}
 
  private:
   using Mutator::mutate;
@@ -39,7 +39,7 @@ class CounterRebaser final : public Mutator {
     const auto& repeat = source::to<ForLoop>(inner);
     Variable counter = loop.declaration()->variable;
     Variable number = counter;
-    number.name = next_name();
+    number.name = names_.fresh("k");
     const ExprPtr count = source::variable(number.name, number.scalar);
     auto result = std::make_shared<ForLoop>(repeat);
     result->init = declare(number, rebased->first);
@@ -62,8 +62,10 @@ class CounterRebaser final : public Mutator {
     const std::string& name = counter->variable.name;
     ExprPtr end;
     const auto below = operation(BinaryOperator::less, named(name), any(end));
-    if (!matches(loop.condition, below) || end->type != ScalarType::i32 || is_changed(name, loop) ||
-        holds_barrier(loop)) {
+    // Threads that wait for each other in a loop go through strips that they share: those stay
+    // where the copies of the strips are made by their counter.
+    if (!matches(loop.condition, below) || end->type != ScalarType::i32 ||
+        changes_of(name, loop.body) > 0 || holds_any(loop.body, {StmtKind::barrier})) {
       return std::nullopt;
     }
     const auto first = exact_value(counter->value, kernel_, analysis_);
@@ -77,14 +79,6 @@ class CounterRebaser final : public Mutator {
     const ExprPtr common = from.is_zero() ? counter->value : term_of(counter->value, base);
     if (!common) return std::nullopt;
     return Rebased{common, to_expression(from), to_expression(to)};
-  }
-
-  // Threads that wait for each other in a loop go through strips that they share: those stay where
-  // the copies of the strips are made by their counter.
-  static bool holds_barrier(const ForLoop& loop) {
-    bool found = false;
-    walk(loop.body, [&](const Stmt& stmt) { found = found || is<Barrier>(stmt); });
-    return found;
   }
 
   // The terms that both have and that are neither parameters nor counters of loops around: nothing
@@ -127,21 +121,6 @@ class CounterRebaser final : public Mutator {
     return left ? left : term_of(binary->right, wanted);
   }
 
-  static bool is_changed(const std::string& name, const ForLoop& loop) {
-    bool found = false;
-    walk(loop.body, [&](const Stmt& stmt) {
-      const auto* place = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
-      found = found || (place != nullptr && place->name == name);
-      walk_own_expressions(stmt, [&](const Expr& expr) {
-        for_each_passed_place(expr, [&](const Expr& given) {
-          const auto* variable = place_variable(given);
-          found = found || (variable != nullptr && variable->name == name);
-        });
-      });
-    });
-    return found;
-  }
-
   // Whether nothing that the value is made of is given another value.
   bool stays_fixed(const Polynomial& value, const ForLoop& loop) const {
     const std::set<std::string> symbols = value.symbols();
@@ -151,16 +130,9 @@ class CounterRebaser final : public Mutator {
     });
   }
 
-  std::string next_name() {
-    std::string name = "k";
-    for (int number = 2; !taken_.insert(name).second; ++number)
-      name = "k_" + std::to_string(number);
-    return name;
-  }
-
   const Kernel& kernel_;
   const Analysis analysis_;
-  std::set<std::string> taken_;
+  Names names_;
 };
 
 }  // namespace

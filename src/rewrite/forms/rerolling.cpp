@@ -2,6 +2,7 @@
 
 #include "affine/constraints.h"
 #include "rewrite/forms/ir.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
@@ -11,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -29,30 +29,6 @@ bool is_literal_zero(const ExprPtr& value) {
   const auto* floating = as<FloatingLiteral>(value);
   return is_number(value, 0) ||
          (floating != nullptr && std::strtod(floating->spelling.c_str(), nullptr) == 0.0);
-}
-
-int mentions_of(const std::string& name, const ExprPtr& value) {
-  int uses = 0;
-  walk(value, [&](const Expr& part) {
-    const auto* variable = as<VariableReference>(part);
-    uses += variable != nullptr && variable->name == name ? 1 : 0;
-  });
-  return uses;
-}
-
-int mentions_of(const std::string& name, const Stmt& stmt) {
-  int uses = 0;
-  walk_own_expressions(stmt, [&](const Expr& part) {
-    const auto* variable = as<VariableReference>(part);
-    uses += variable != nullptr && variable->name == name ? 1 : 0;
-  });
-  return uses;
-}
-
-int mentions_of(const std::string& name, const Block& block) {
-  int uses = 0;
-  walk(block, [&](const Stmt& stmt) { uses += mentions_of(name, stmt); });
-  return uses;
 }
 
 // Whether the statement does nothing with the variable but to add to it.
@@ -112,13 +88,11 @@ class SumGroup {
     }
     type_ = found->variable.scalar;
     int adding = 0;
-    int uses = 0;
     walk(kernel_, [&](const Stmt& stmt) {
-      const int here = mentions_of(name, stmt);
-      uses += here;
-      if (here > 0 && adds_to(name, stmt)) adding += here;
+      if (adds_to(name, stmt))
+        adding += mentions_of(name, target_of(stmt)) + mentions_of(name, value_of(stmt));
     });
-    return uses == adding + 1;
+    return mentions_of(name, kernel_) == adding + 1;
   }
 
   // Lets the variable that gets the total, or is added to, be the sum itself. Which one it is; the
@@ -162,7 +136,7 @@ class SumGroup {
                         block_.begin() + static_cast<std::ptrdiff_t>(reader));
     const bool is_free =
         is_declared && std::none_of(between.begin(), between.end(), [&](const StmtPtr& other) {
-          return mentions_of(target->name, {other}) > 0;
+          return mentions_of(target->name, Block{other}) > 0;
         });
     if (!is_free) return names_.front();
     std::vector<StmtPtr> moved;
@@ -286,28 +260,6 @@ std::optional<Ascent> ascent_of(const ForLoop& loop) {
   return result;
 }
 
-// Names that the statements of a block give a value.
-std::set<std::string> given_values_in(const Block& block) {
-  std::set<std::string> names = declared_names(block);
-  walk(block, [&](const Stmt& stmt) {
-    const auto* place = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
-    if (place != nullptr) names.insert(place->name);
-  });
-  return names;
-}
-
-// Whether it has one value while names other than these stay.
-bool keeps_value(const ExprPtr& value, const std::set<std::string>& changed) {
-  bool result = true;
-  walk(value, [&](const Expr& part) {
-    const auto* variable = as<VariableReference>(part);
-    result = result && !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
-             !is<OpaqueExpression>(part) &&
-             (variable == nullptr || !changed.contains(variable->name));
-  });
-  return result;
-}
-
 // A number of things, made of positive numbers and builtins that are positive themselves.
 bool is_positive_distance(const Polynomial& value) {
   if (value.is_zero()) return false;
@@ -346,7 +298,7 @@ class LoopPair {
     changed_.insert({fast->counter, slow->counter});
     fast_ = *fast;
     slow_ = *slow;
-    if (!keeps_value(fast->step, changed_) || !keeps_value(slow->step, changed_)) return nullptr;
+    if (!is_kept(fast->step, changed_) || !is_kept(slow->step, changed_)) return nullptr;
     const bool is_one = !slow->first && slow->counter == fast->counter;
     if (!is_one && (!slow->first || slow->counter == fast->counter)) return nullptr;
     const auto places = is_one ? places_of_one() : places_of_two();
@@ -386,7 +338,7 @@ class LoopPair {
   // Whether all of a group lies in front of the rest's limit.
   bool leaves_room(const CopyPlaces& places, const StmtPtr& before) const {
     const ExprPtr limit = limit_of(rest_.condition, slow_.counter);
-    if (!limit || !keeps_value(limit, changed_)) return false;
+    if (!limit || !is_kept(limit, changed_)) return false;
     const Polynomial last = places.distance * Polynomial(places.copies - 1);
     const auto reader = [this](const ExprPtr& side) { return read(side); };
     const auto asked = slack_of(several_.condition, reader);
@@ -397,8 +349,8 @@ class LoopPair {
                           : std::nullopt;
     if (room) return *room >= 0 && !takes_from_unsigned(several_.condition);
     const ExprPtr end = limit_of(several_.condition, fast_.counter);
-    const auto whole = end ? whole_groups(end, limit, places.copies, true) : std::nullopt;
-    return whole && places.distance == Polynomial(1) && begins_with_group(before, places.copies);
+    return end && whole_groups(end, limit, places.copies, true) &&
+           places.distance == Polynomial(1) && begins_with_group(before, places.copies);
   }
 
   // Of two loops with a counter each: the first counts elements, or groups of them.
@@ -406,7 +358,7 @@ class LoopPair {
     const ExprPtr begin = slow_.first;
     const ExprPtr limit = limit_of(rest_.condition, slow_.counter);
     if (!limit || !fast_.first || !is_number(fast_.first, 0) || !is_number(slow_.step, 1) ||
-        !keeps_value(limit, changed_)) {
+        !is_kept(limit, changed_)) {
       return std::nullopt;
     }
     const auto* step = as<IntegerLiteral>(fast_.step);
@@ -423,10 +375,10 @@ class LoopPair {
 
   bool ends_where_rest_begins(const CopyPlaces& places) const {
     const ExprPtr end = limit_of(several_.condition, fast_.counter);
-    if (!end || !keeps_value(end, changed_)) return false;
+    if (!end || !is_kept(end, changed_)) return false;
     const ExprPtr limit = limit_of(rest_.condition, slow_.counter);
     if (is_number(fast_.step, 1)) return is_quotient(end, limit, places.copies);
-    return whole_groups(end, limit, places.copies, false).has_value();
+    return whole_groups(end, limit, places.copies, false);
   }
 
   // What stands behind `counter <`; null for any other condition.
@@ -458,27 +410,25 @@ class LoopPair {
 
   // n / copies * copies or n - n % copies; n & ~(copies - 1), too, where what is below zero does
   // not matter.
-  std::optional<bool> whole_groups(const ExprPtr& given, const ExprPtr& n, int copies,
-                                   bool or_mask) const {
+  bool whole_groups(const ExprPtr& given, const ExprPtr& n, int copies, bool or_mask) const {
     const ExprPtr value = defined(given);
     const auto* binary = as<Binary>(value);
-    if (binary == nullptr) return std::nullopt;
+    if (binary == nullptr) return false;
     const auto is_n = [&](const ExprPtr& expr) { return is_same(defined(expr), defined(n)); };
-    bool found = false;
     if (binary->op == BinaryOperator::multiply) {
-      found = (is_quotient(binary->left, n, copies) && is_number(binary->right, copies)) ||
-              (is_quotient(binary->right, n, copies) && is_number(binary->left, copies));
+      return (is_quotient(binary->left, n, copies) && is_number(binary->right, copies)) ||
+             (is_quotient(binary->right, n, copies) && is_number(binary->left, copies));
     } else if (binary->op == BinaryOperator::subtract && is_n(binary->left)) {
       const ExprPtr right = defined(binary->right);
       const auto* rest = as_binary(right, BinaryOperator::remainder);
-      found = rest != nullptr && is_n(rest->left) && is_number(rest->right, copies);
+      return rest != nullptr && is_n(rest->left) && is_number(rest->right, copies);
     } else if (binary->op == BinaryOperator::bit_and && is_n(binary->left) && or_mask) {
       const auto* complement = as_unary(binary->right, UnaryOperator::bit_not);
       const bool is_power = (copies & (copies - 1)) == 0;
-      found = is_power && ((complement != nullptr && is_number(complement->operand, copies - 1)) ||
-                           is_number(binary->right, -copies));
+      return is_power && ((complement != nullptr && is_number(complement->operand, copies - 1)) ||
+                          is_number(binary->right, -copies));
     }
-    return found ? std::optional(true) : std::nullopt;
+    return false;
   }
 
   // Whether the counter is a multiple of the copies, zero or more, when the loop begins.

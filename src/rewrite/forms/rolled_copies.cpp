@@ -1,6 +1,8 @@
 #include "rewrite/forms/rolled_copies.h"
 
 #include "rewrite/forms/common_code.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/mutator.h"
@@ -8,11 +10,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace regraph::rewrite {
 
@@ -23,7 +22,7 @@ constexpr std::size_t kMostStatements = 4;  // of one copy
 
 class CopyRoller final : public Mutator {
  public:
-  explicit CopyRoller(const Kernel& kernel) : analysis_(kernel), taken_(used_names(kernel)) {}
+  explicit CopyRoller(const Kernel& kernel) : analysis_(kernel), names_(kernel, "_") {}
 
   Block run(const Block& block) override {
     Block inner = Mutator::run(block);
@@ -47,27 +46,26 @@ class CopyRoller final : public Mutator {
   bool roll(Block& block, std::size_t position, std::size_t size) {
     if (position + kFewestCopies * size > block.size()) return false;
     const auto copy = [&](std::size_t number) {
-      const auto begin = block.begin() + static_cast<std::ptrdiff_t>(position + number * size);
+      const std::size_t first = position + number * size;
+      if (first + size > block.size()) return Block();
+      const auto begin = block.begin() + static_cast<std::ptrdiff_t>(first);
       return Block(begin, begin + static_cast<std::ptrdiff_t>(size));
+    };
+    // On lines of their own, one behind the other.
+    const auto written_copy = [&](std::size_t number) {
+      Block next = copy(number);
+      const bool is_behind = number == 0 || line_of_block(next) > line_of_block(copy(number - 1));
+      return is_behind ? next : Block();
     };
     const Block first = copy(0);
     if (!does_something(first)) return false;
-    const std::string counter = unused_name();
-    Block common;
-    std::size_t copies = 1;
-    while (position + (copies + 1) * size <= block.size()) {
-      const Block next = copy(copies);
-      if (line_of_block(next) <= line_of_block(copy(copies - 1))) break;
-      auto code = CommonCode(analysis_, counter, static_cast<std::int64_t>(copies)).of(first, next);
-      if (!code || (copies > 1 && !equal(*code, common))) break;
-      common = std::move(*code);
-      ++copies;
-    }
+    const std::string counter = names_.unused("k");
+    const auto [common, copies] = run_of_copies(written_copy, analysis_, counter);
     if (copies < kFewestCopies || equal(common, first) || line_of_block(first) <= 0) return false;
     for (std::size_t number = 0; number < copies; ++number) {
       if (names_leave(block, position + number * size, size)) return false;
     }
-    taken_.insert(counter);
+    names_.take(counter);
     const auto begin = block.begin() + static_cast<std::ptrdiff_t>(position);
     block.erase(begin + 1, begin + static_cast<std::ptrdiff_t>(copies * size));
     block[position] =
@@ -101,23 +99,12 @@ class CopyRoller final : public Mutator {
     Block rest(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(position));
     rest.insert(rest.end(), block.begin() + static_cast<std::ptrdiff_t>(position + size),
                 block.end());
-    bool found = false;
-    walk_expressions(rest, [&](const Expr& expr) {
-      const auto* variable = as<VariableReference>(expr);
-      found = found || (variable != nullptr && own.contains(variable->name));
-    });
-    return found;
-  }
-
-  std::string unused_name() const {
-    std::string name = "k";
-    for (int number = 2; taken_.contains(name); ++number)
-      name = "k_" + std::to_string(number);
-    return name;
+    return std::any_of(own.begin(), own.end(),
+                       [&](const std::string& name) { return mentions_of(name, rest) > 0; });
   }
 
   const Analysis analysis_;
-  std::set<std::string> taken_;
+  Names names_;
 };
 
 }  // namespace

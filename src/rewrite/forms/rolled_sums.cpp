@@ -1,6 +1,8 @@
 #include "rewrite/forms/rolled_sums.h"
 
 #include "rewrite/forms/common_code.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -71,25 +73,15 @@ SumChain chain_of(ExprPtr expr, const ExprPtr& hole) {
   return result;
 }
 
-bool holds_element(const ExprPtr& expr) {
+bool holds_element(const Block& block) {
   bool found = false;
-  walk(expr, [&](const Expr& part) { found = found || is<Subscript>(part); });
+  walk_expressions(block, [&](const Expr& part) { found = found || is<Subscript>(part); });
   return found;
-}
-
-// A value whose place in straight code does not matter as long as nothing is written.
-bool is_plain_value(const ExprPtr& expr) {
-  bool is_plain = true;
-  walk(expr, [&](const Expr& part) {
-    const auto* call = as<Call>(part);
-    if (call != nullptr) is_plain = is_plain && is_pure(*call);
-  });
-  return is_plain;
 }
 
 class SumRoller final : public Mutator {
  public:
-  explicit SumRoller(const Kernel& kernel) : analysis_(kernel), taken_(used_names(kernel)) {
+  explicit SumRoller(const Kernel& kernel) : analysis_(kernel), names_(kernel, "_") {
     walk_expressions(kernel.body, [&](const Expr& expr) {
       if (const auto* variable = as<VariableReference>(expr)) ++uses_[variable->name];
     });
@@ -123,7 +115,7 @@ class SumRoller final : public Mutator {
     if (stmt->line <= 0 || (declaration == nullptr && assignment == nullptr)) return;
     if (declaration != nullptr && seen_.contains(declaration->variable.name)) return;
     const ExprPtr value = value_of(*stmt);
-    if (!value || !is_plain_value(value)) return;
+    if (!value || !is_computation(value)) return;
     std::set<std::string> named;
     const ExprPtr whole = written_out(value, values_before(block, at), named);
     seen_.insert(named.begin(), named.end());
@@ -136,7 +128,11 @@ class SumRoller final : public Mutator {
     } else {
       const ExprPtr rest = with_sum(whole, rolled);
       if (!rest) return;
-      rolled.push_back(with_value(stmt, rest));
+      const Block with_rest =
+          rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+            return expr == value ? std::optional(rest) : std::nullopt;
+          });
+      rolled.push_back(with_rest.front());
     }
     const auto is_gone = [&](const StmtPtr& other) {
       const auto* name = as<Declaration>(other);
@@ -148,23 +144,12 @@ class SumRoller final : public Mutator {
     block.insert(behind, rolled.begin(), rolled.end());
   }
 
-  static StmtPtr with_value(const StmtPtr& stmt, const ExprPtr& value) {
-    if (const auto* declaration = as<Declaration>(stmt)) {
-      auto result = std::make_shared<Declaration>(*declaration);
-      result->value = value;
-      return result;
-    }
-    auto result = std::make_shared<Assignment>(to<Assignment>(stmt));
-    result->value = value;
-    return result;
-  }
-
   // Floating point values with a name that is used once, declared right before the statement.
   std::map<std::string, ExprPtr> values_before(const Block& block, std::size_t at) const {
     std::map<std::string, ExprPtr> result;
     while (at-- > 0) {
       const auto* declaration = as<Declaration>(block[at]);
-      if (declaration == nullptr || !declaration->value || !is_plain_value(declaration->value))
+      if (declaration == nullptr || !declaration->value || !is_computation(declaration->value))
         break;
       const Variable& variable = declaration->variable;
       const auto uses = uses_.find(variable.name);
@@ -191,9 +176,9 @@ class SumRoller final : public Mutator {
   // The expression with the name of a sum in it that `before` makes; null where it holds none that
   // is always computed.
   ExprPtr with_sum(const ExprPtr& expr, Block& before) {
-    const std::string name = unused_name("sum");
+    const std::string name = names_.unused("sum");
     if (roll_whole(expr, name, before)) {
-      taken_.insert(name);
+      names_.take(name);
       return source::variable(name, expr->type);
     }
     const auto* binary = as<Binary>(expr);
@@ -230,35 +215,28 @@ class SumRoller final : public Mutator {
     const ScalarType type = *hole->type;
     ExprPtr zero = neutral(type);
     const ExprPtr first = first_round(chain.start, chain.rounds.front(), hole);
-    const std::string counter = unused_name("k");
-    const auto common_of = [&](const ExprPtr& one, const ExprPtr& other, std::size_t distance) {
-      return CommonCode(analysis_, counter, static_cast<std::int64_t>(distance)).of(one, other);
-    };
-    if (zero && first && common_of(first, chain.rounds.front(), 1)) {
+    const std::string counter = names_.unused("k");
+    if (zero && first && CommonCode(analysis_, counter, 1).of(first, chain.rounds.front())) {
       chain.rounds.insert(chain.rounds.begin(), first);
       chain.start = std::move(zero);
     }
-    ExprPtr common;
-    std::size_t alike = 1;
-    for (; alike < chain.rounds.size(); ++alike) {
-      ExprPtr next = common_of(chain.rounds.front(), chain.rounds[alike], alike);
-      if (!next || (common && !equal(next, common))) break;
-      common = std::move(next);
-    }
-    if (alike < kFewestTerms || !holds_element(common) || equal(common, chain.rounds.front())) {
-      return false;
-    }
-    taken_.insert(counter);
+    const auto round = [&](std::size_t number) {
+      const bool is_round = number < chain.rounds.size();
+      return is_round ? Block{round_of(hole, chain.rounds[number])} : Block();
+    };
+    auto [common, alike] = run_of_copies(round, analysis_, counter);
+    if (alike < kFewestTerms || !holds_element(common) || equal(common, round(0))) return false;
+    names_.take(counter);
     before.push_back(
         declare(local_variable(name, std::string(cuda_name(type)), type), chain.start));
     before.push_back(counted_loop(counter, integer(0), integer(static_cast<std::int64_t>(alike)), 1,
-                                  {round(hole, common)}));
+                                  std::move(common)));
     for (; alike < chain.rounds.size(); ++alike)
-      before.push_back(round(hole, chain.rounds[alike]));
+      before.push_back(round_of(hole, chain.rounds[alike]));
     return true;
   }
 
-  static StmtPtr round(const ExprPtr& sum, const ExprPtr& value) {
+  static StmtPtr round_of(const ExprPtr& sum, const ExprPtr& value) {
     const auto* added = as_binary(value, BinaryOperator::add);
     if (added == nullptr) return assign(sum, value);
     return assign(sum, AssignmentOperator::add, added->right);
@@ -271,15 +249,8 @@ class SumRoller final : public Mutator {
     return nullptr;
   }
 
-  std::string unused_name(const std::string& stem) const {
-    std::string name = stem;
-    for (int number = 2; taken_.contains(name); ++number)
-      name = stem + "_" + std::to_string(number);
-    return name;
-  }
-
   const Analysis analysis_;
-  std::set<std::string> taken_;
+  Names names_;
   std::map<std::string, int> uses_;
   std::map<std::string, int> declarations_;
   std::set<std::string> seen_;  // names in sums that were looked at

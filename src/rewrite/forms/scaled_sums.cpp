@@ -1,6 +1,8 @@
 #include "rewrite/forms/scaled_sums.h"
 
 #include "rewrite/forms/ir.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/counted_loop.h"
@@ -40,6 +42,14 @@ bool is_of_thread(const std::string& name, const Analysis& analysis) {
   return local != nullptr && !local->is_pointer && local->storage == Storage::automatic;
 }
 
+// Whether the loops go over elements, none of them twice.
+bool is_each_once(const Expr& target, const std::vector<std::string>& counters) {
+  const std::vector<ExprPtr> indices = indices_of(target);
+  return std::equal(
+      indices.begin(), indices.end(), counters.begin(), counters.end(),
+      [](const ExprPtr& index, const std::string& counter) { return is_named(index, counter); });
+}
+
 class SumUpdateSplitter {
  public:
   // For updates with the variable `scale`, of a type, to which only what `is_weighted` is added.
@@ -53,97 +63,82 @@ class SumUpdateSplitter {
 
   // Nothing for other statements.
   [[nodiscard]] std::optional<SumUpdate> split(const StmtPtr& stmt,
-                                               std::vector<std::string> counters = {}) const;
+                                               std::vector<std::string> counters = {}) const {
+    if (const auto* loop = as<ForLoop>(stmt)) {
+      const auto counted = counted_loop_of(*loop);
+      if (loop->body.size() != 1 || !counted) return std::nullopt;
+      counters.push_back(counted->name);
+      auto update = split(loop->body.front(), std::move(counters));
+      if (!update) return std::nullopt;
+      const auto around = [&](StmtPtr& inner) {
+        if (!inner) return;
+        auto copy = std::make_shared<ForLoop>(*loop);
+        copy->body = {std::move(inner)};
+        inner = std::move(copy);
+      };
+      around(update->scaling);
+      around(update->adding);
+      return update;
+    }
+    const auto* update = as<Assignment>(stmt);
+    const auto* base = update != nullptr ? base_variable(*update->target) : nullptr;
+    const Variable* sum = base != nullptr && is_of_thread(base->name, analysis_)
+                              ? analysis_.local(base->name)
+                              : nullptr;
+    if (sum == nullptr || sum->scalar != scalar_ || update->target->type != scalar_ ||
+        !is_each_once(*update->target, counters)) {
+      return std::nullopt;
+    }
+    if (update->op == AssignmentOperator::multiply && is_named(update->value, scale_))
+      return SumUpdate{sum->name, stmt, nullptr};
+    ExprPtr added;
+    bool scales = false;
+    if (update->op == AssignmentOperator::add) {
+      added = update->value;
+    } else if (update->op == AssignmentOperator::assign) {
+      scales = true;
+      if (is_scaled(update->value, update->target))
+        return SumUpdate{sum->name, scaling_of(update->target), nullptr};
+      added = added_to_scaled(update->value, update->target);
+    }
+    if (!added || added->type != scalar_ || !is_weighted_(added)) return std::nullopt;
+    SumUpdate result{sum->name, nullptr, nullptr};
+    if (scales) result.scaling = scaling_of(update->target);
+    result.adding = source::assign(update->target, AssignmentOperator::add, added);
+    return result;
+  }
 
  private:
-  [[nodiscard]] StmtPtr scaling_of(const ExprPtr& target) const;
+  [[nodiscard]] StmtPtr scaling_of(const ExprPtr& target) const {
+    return source::assign(target, AssignmentOperator::multiply, source::variable(scale_, scalar_));
+  }
+
   // target * scale, or scale * target
-  [[nodiscard]] bool is_scaled(const ExprPtr& value, const ExprPtr& target) const;
+  [[nodiscard]] bool is_scaled(const ExprPtr& value, const ExprPtr& target) const {
+    const auto* product = as_binary(value, BinaryOperator::multiply);
+    if (product == nullptr) return false;
+    return (source::equal(product->left, target) && is_named(product->right, scale_)) ||
+           (source::equal(product->right, target) && is_named(product->left, scale_));
+  }
+
   // What stands beside the scaled target in a sum; null where there is no such sum.
-  [[nodiscard]] ExprPtr added_to_scaled(const ExprPtr& value, const ExprPtr& target) const;
+  [[nodiscard]] ExprPtr added_to_scaled(const ExprPtr& value, const ExprPtr& target) const {
+    if (const auto* sum = as_binary(value, BinaryOperator::add)) {
+      if (is_scaled(sum->left, target)) return sum->right;
+      return is_scaled(sum->right, target) ? sum->left : nullptr;
+    }
+    const Call* call = as_multiply_add(value);
+    if (call == nullptr) return nullptr;
+    const ExprPtr product =
+        with_type(source::multiply(call->arguments[0], call->arguments[1]), scalar_);
+    return is_scaled(product, target) ? call->arguments[2] : nullptr;
+  }
 
   const Analysis& analysis_;
   const std::string scale_;
   const ScalarType scalar_;
   const std::function<bool(const ExprPtr&)> is_weighted_;
 };
-
-// Whether the loops go over elements, none of them twice.
-bool is_each_once(const Expr& target, const std::vector<std::string>& counters) {
-  const std::vector<ExprPtr> indices = indices_of(target);
-  return std::equal(
-      indices.begin(), indices.end(), counters.begin(), counters.end(),
-      [](const ExprPtr& index, const std::string& counter) { return is_named(index, counter); });
-}
-
-std::optional<SumUpdate> SumUpdateSplitter::split(const StmtPtr& stmt,
-                                                  std::vector<std::string> counters) const {
-  if (const auto* loop = as<ForLoop>(stmt)) {
-    const auto counted = counted_loop_of(*loop);
-    if (loop->body.size() != 1 || !counted) return std::nullopt;
-    counters.push_back(counted->name);
-    auto update = split(loop->body.front(), std::move(counters));
-    if (!update) return std::nullopt;
-    const auto around = [&](StmtPtr& inner) {
-      if (!inner) return;
-      auto copy = std::make_shared<ForLoop>(*loop);
-      copy->body = {std::move(inner)};
-      inner = std::move(copy);
-    };
-    around(update->scaling);
-    around(update->adding);
-    return update;
-  }
-  const auto* update = as<Assignment>(stmt);
-  const auto* base = update != nullptr ? base_variable(*update->target) : nullptr;
-  const Variable* sum = base != nullptr && is_of_thread(base->name, analysis_)
-                            ? analysis_.local(base->name)
-                            : nullptr;
-  if (sum == nullptr || sum->scalar != scalar_ || update->target->type != scalar_ ||
-      !is_each_once(*update->target, counters)) {
-    return std::nullopt;
-  }
-  if (update->op == AssignmentOperator::multiply && is_named(update->value, scale_))
-    return SumUpdate{sum->name, stmt, nullptr};
-  ExprPtr added;
-  bool scales = false;
-  if (update->op == AssignmentOperator::add) {
-    added = update->value;
-  } else if (update->op == AssignmentOperator::assign) {
-    scales = true;
-    if (is_scaled(update->value, update->target))
-      return SumUpdate{sum->name, scaling_of(update->target), nullptr};
-    added = added_to_scaled(update->value, update->target);
-  }
-  if (!added || added->type != scalar_ || !is_weighted_(added)) return std::nullopt;
-  SumUpdate result{sum->name, nullptr, nullptr};
-  if (scales) result.scaling = scaling_of(update->target);
-  result.adding = source::assign(update->target, AssignmentOperator::add, added);
-  return result;
-}
-
-StmtPtr SumUpdateSplitter::scaling_of(const ExprPtr& target) const {
-  return source::assign(target, AssignmentOperator::multiply, source::variable(scale_, scalar_));
-}
-
-bool SumUpdateSplitter::is_scaled(const ExprPtr& value, const ExprPtr& target) const {
-  const auto* product = as_binary(value, BinaryOperator::multiply);
-  if (product == nullptr) return false;
-  return (source::equal(product->left, target) && is_named(product->right, scale_)) ||
-         (source::equal(product->right, target) && is_named(product->left, scale_));
-}
-
-ExprPtr SumUpdateSplitter::added_to_scaled(const ExprPtr& value, const ExprPtr& target) const {
-  if (const auto* sum = as_binary(value, BinaryOperator::add)) {
-    if (is_scaled(sum->left, target)) return sum->right;
-    return is_scaled(sum->right, target) ? sum->left : nullptr;
-  }
-  const Call* call = as_multiply_add(value);
-  if (call == nullptr) return nullptr;
-  const ExprPtr product =
-      with_type(source::multiply(call->arguments[0], call->arguments[1]), scalar_);
-  return is_scaled(product, target) ? call->arguments[2] : nullptr;
-}
 
 // Whether both are done for the same elements.
 bool goes_over_the_same(const StmtPtr& a, const StmtPtr& b) {
@@ -161,25 +156,12 @@ bool goes_over_the_same(const StmtPtr& a, const StmtPtr& b) {
 constexpr std::array<std::string_view, 7> kScalingFunctions = {"expf", "exp",    "__expf",  "exp2f",
                                                                "exp2", "exp10f", "__exp10f"};
 
-bool names(const ExprPtr& expr, const std::string& name) {
-  return expr && variables_of(expr).contains(name);
-}
-
-bool names(const StmtPtr& stmt, const std::string& name) {
-  bool found = false;
-  walk(Block{stmt}, [&](const Stmt& inner) {
-    found = found || names(target_of(inner), name) || names(value_of(inner), name);
-  });
-  return found;
-}
-
 // f(from - minus) with one of the functions above; null for others.
 const Call* exponential_of(const ExprPtr& expr, const std::string& minus) {
   const auto* call = as<Call>(expr);
   if (call == nullptr || call->arguments.size() != 1) return nullptr;
-  bool is_known = false;
-  for (const std::string_view function : kScalingFunctions)
-    is_known = is_known || call->function == function;
+  const bool is_known = std::find(kScalingFunctions.begin(), kScalingFunctions.end(),
+                                  call->function) != kScalingFunctions.end();
   const auto* difference = as_binary(call->arguments[0], BinaryOperator::subtract);
   return is_known && difference != nullptr && is_named(difference->right, minus) ? call : nullptr;
 }
@@ -194,8 +176,7 @@ class SoftmaxFinder {
       : kernel_(kernel), analysis_(analysis) {}
 
   // The block with what begins at `position` in the other form.
-  std::optional<Block> grown(const Block& block, std::size_t position,
-                             std::set<std::string>& taken) {
+  std::optional<Block> grown(const Block& block, std::size_t position, Names& names) {
     if (!begins(block[position])) return std::nullopt;
     for (std::size_t at = position + 1; at < block.size(); ++at)
       find_scale(*block[at]);
@@ -205,7 +186,7 @@ class SoftmaxFinder {
     for (std::size_t at = position + 1; at < block.size(); ++at) {
       const bool moves = moves_maximum(*block[at]);
       is_moved = is_moved || moves;
-      if (moves || names(block[at], higher_) || takes_weight(block[at])) last = at;
+      if (moves || mentions_of(higher_, {block[at]}) > 0 || takes_weight(block[at])) last = at;
       note_weight(*block[at]);
     }
     if (!is_moved) return std::nullopt;
@@ -213,7 +194,7 @@ class SoftmaxFinder {
                        block.begin() + static_cast<std::ptrdiff_t>(last) + 1);
     if (!read(region) || !is_alone(region)) return std::nullopt;
     Block result(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(position));
-    emit(result, taken);
+    emit(result, names);
     result.insert(result.end(), block.begin() + static_cast<std::ptrdiff_t>(last) + 1, block.end());
     return result;
   }
@@ -242,7 +223,7 @@ class SoftmaxFinder {
       }
       maximum_ = maximum->name;
       value_ = call->arguments[1 - own];
-      return value_->type == scalar_ && !names(value_, maximum_) && !calls(value_);
+      return value_->type == scalar_ && mentions_of(maximum_, value_) == 0 && !calls(value_);
     }
     return false;
   }
@@ -277,10 +258,10 @@ class SoftmaxFinder {
 
   // Whether it names the scale or one of the weights so far.
   bool takes_weight(const StmtPtr& stmt) const {
-    bool takes = names(stmt, scale_);
-    for (const std::string& weight : weights_)
-      takes = takes || names(stmt, weight);
-    return takes;
+    const std::set<std::string> mentioned = mentioned_names({stmt});
+    return mentioned.contains(scale_) ||
+           std::any_of(weights_.begin(), weights_.end(),
+                       [&](const std::string& weight) { return mentioned.contains(weight); });
   }
 
   // weight = expf(value - higher)
@@ -322,33 +303,36 @@ class SoftmaxFinder {
 
   // A statement that stays, with the new maximum in the place of `higher`.
   bool is_other(const StmtPtr& stmt, bool is_moved) const {
-    bool is_plain = true;
+    bool is_plain = !holds_any({stmt}, {StmtKind::barrier, StmtKind::jump, StmtKind::return_,
+                                        StmtKind::while_loop, StmtKind::evaluation});
     walk(Block{stmt}, [&](const Stmt& inner) {
-      is_plain = is_plain && !is<Barrier>(inner) && !is<Jump>(inner) && !is<Return>(inner) &&
-                 !is<WhileLoop>(inner) && !is<source::Evaluation>(inner);
       const auto* changed = target_of(inner) ? place_variable(*target_of(inner)) : nullptr;
       if (target_of(inner)) {
         is_plain = is_plain && changed != nullptr && changed->name != maximum_ &&
-                   !names(value_, changed->name) && is_of_thread(changed->name, analysis_);
+                   mentions_of(changed->name, value_) == 0 &&
+                   is_of_thread(changed->name, analysis_);
       }
       walk_own_expressions(inner, [&](const Expr& expr) {
         for_each_passed_place(expr, [&](const Expr&) { is_plain = false; });
       });
     });
-    return is_plain && !names(stmt, scale_) && (is_moved || !names(stmt, maximum_));
+    return is_plain && mentions_of(scale_, {stmt}) == 0 &&
+           (is_moved || mentions_of(maximum_, {stmt}) == 0);
   }
 
   // Whether statements that stay, and what is added, ask for none of the sums.
   bool take_no_sums() const {
     for (const std::string& sum : sums_) {
       for (const StmtPtr& stmt : rest_) {
-        if (!names(stmt, sum)) continue;
+        if (mentions_of(sum, {stmt}) == 0) continue;
         const StmtPtr inner = innermost(stmt);
         const auto* assigned = as<Assignment>(inner);
         const auto* base = assigned != nullptr ? base_variable(*assigned->target) : nullptr;
-        if (base == nullptr || base->name != sum || names(assigned->value, sum)) return false;
+        if (base == nullptr || base->name != sum || mentions_of(sum, assigned->value) > 0) {
+          return false;
+        }
       }
-      if (names(value_, sum)) return false;
+      if (mentions_of(sum, value_) > 0) return false;
     }
     return true;
   }
@@ -381,10 +365,10 @@ class SoftmaxFinder {
     const StmtPtr* around = nullptr;
     find_home(kernel_.body, home, around);
     if (home == nullptr) return false;
-    if (count_of(kernel_.body, maximum_) != 1) return false;
+    if (changes_of(maximum_, kernel_.body) != 1) return false;
     if (around == nullptr) return true;  // the block of the maximum itself: it is done once
     for (const std::string& sum : sums_) {
-      if (count_of(Block{*around}, sum) != count_of(region, sum)) return false;
+      if (changes_of(sum, {*around}) != changes_of(sum, region)) return false;
     }
     return true;
   }
@@ -418,29 +402,11 @@ class SoftmaxFinder {
             literal->spelling.find_first_not_of("0123456789.eE+-fF") == std::string::npos);
   }
 
-  // Assignments of the variable or its elements.
-  static int count_of(const Block& block, const std::string& name) {
-    int count = 0;
-    walk(block, [&](const Stmt& stmt) {
-      const auto* place = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
-      count += place != nullptr && place->name == name ? 1 : 0;
-      walk_own_expressions(stmt, [&](const Expr& expr) {
-        for_each_passed_place(expr, [&](const Expr& given) {
-          const auto* passed = place_variable(given);
-          if (passed != nullptr && passed->name == name) count += 2;
-        });
-      });
-    });
-    return count;
-  }
-
-  void emit(Block& out, std::set<std::string>& taken) const {
+  void emit(Block& out, Names& names) const {
     ExprPtr value = value_;
     const auto* named = as<VariableReference>(value_);
     if (named == nullptr || !analysis_.is_single_definition(named->name)) {
-      std::string name = "value";
-      for (int number = 2; !taken.insert(name).second; ++number)
-        name = "value_" + std::to_string(number);
+      const std::string name = names.fresh("value");
       Variable variable = local_variable(name, type_, scalar_);
       variable.is_const = true;
       out.push_back(declare(variable, value_));
@@ -487,12 +453,12 @@ class SoftmaxFinder {
 class SumScaler final : public Mutator {
  public:
   explicit SumScaler(const Kernel& kernel)
-      : kernel_(kernel), analysis_(kernel), taken_(used_names(kernel)) {}
+      : kernel_(kernel), analysis_(kernel), names_(kernel, "_") {}
 
   Block run(const Block& block) override {
     Block result = Mutator::run(block);
     for (std::size_t at = 0; at < result.size(); ++at) {
-      if (auto grown = SoftmaxFinder(kernel_, analysis_).grown(result, at, taken_))
+      if (auto grown = SoftmaxFinder(kernel_, analysis_).grown(result, at, names_))
         result = std::move(*grown);
     }
     return result;
@@ -502,7 +468,7 @@ class SumScaler final : public Mutator {
  private:
   const Kernel& kernel_;
   const Analysis analysis_;
-  std::set<std::string> taken_;
+  Names names_;
 };
 
 }  // namespace

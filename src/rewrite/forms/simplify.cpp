@@ -1,5 +1,6 @@
 #include "rewrite/forms/simplify.h"
 
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/counted_loop.h"
 #include "source/match.h"
@@ -9,7 +10,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <utility>
 
 namespace regraph::rewrite {
 
@@ -29,10 +29,6 @@ std::optional<bool> truth_of(const ExprPtr& expr) {
 
 ExprPtr truth(bool holds) {
   return integer(holds ? 1 : 0, holds ? "true" : "false", ScalarType::boolean);
-}
-
-bool is_integral(const ExprPtr& expr) {
-  return expr->type && !is_floating(*expr->type);
 }
 
 // Whether nobody notices when it is not evaluated.
@@ -60,20 +56,9 @@ std::optional<ExprPtr> folded(BinaryOperator op, std::int64_t left, std::int64_t
       return right > 0 && left >= 0 ? number(left / right) : std::nullopt;
     case BinaryOperator::remainder:
       return right > 0 && left >= 0 ? number(left % right) : std::nullopt;
-    case BinaryOperator::less:
-      return truth(left < right);
-    case BinaryOperator::less_equal:
-      return truth(left <= right);
-    case BinaryOperator::greater:
-      return truth(left > right);
-    case BinaryOperator::greater_equal:
-      return truth(left >= right);
-    case BinaryOperator::equal:
-      return truth(left == right);
-    case BinaryOperator::not_equal:
-      return truth(left != right);
     default:
-      return std::nullopt;
+      const auto holds = comparison(op, left, right);
+      return holds ? std::optional(truth(*holds)) : std::nullopt;
   }
 }
 
@@ -158,7 +143,7 @@ class Simplifier final : public Mutator {
     const auto trips =
         first && loop->declaration() != nullptr ? counted->trip_count() : std::nullopt;
     if (trips == 0) return;
-    if (trips == 1 && !has_jump(loop->body) &&
+    if (trips == 1 && !holds_any(loop->body, {StmtKind::jump}) &&
         is_plain_counter(loop->declaration()->variable, *loop)) {
       splice(run(rewrite_expressions(loop->body, replace_variable(counted->name, counted->first))),
              out);
@@ -178,12 +163,6 @@ class Simplifier final : public Mutator {
     return is_plain;
   }
 
-  static bool has_jump(const Block& block) {
-    bool found = false;
-    walk(block, [&](const Stmt& stmt) { found = found || is<Jump>(stmt); });
-    return found;
-  }
-
   static void splice(const Block& block, Block& out) {
     // Names that it declares may be declared behind it, too.
     if (!declared_names(block).empty()) {
@@ -195,6 +174,25 @@ class Simplifier final : public Mutator {
 };
 
 }  // namespace
+
+std::optional<bool> comparison(BinaryOperator op, std::int64_t left, std::int64_t right) {
+  switch (op) {
+    case BinaryOperator::less:
+      return left < right;
+    case BinaryOperator::less_equal:
+      return left <= right;
+    case BinaryOperator::greater:
+      return left > right;
+    case BinaryOperator::greater_equal:
+      return left >= right;
+    case BinaryOperator::equal:
+      return left == right;
+    case BinaryOperator::not_equal:
+      return left != right;
+    default:
+      return std::nullopt;
+  }
+}
 
 Block simplified(const Block& body) {
   return Simplifier().run(body);

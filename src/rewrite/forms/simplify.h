@@ -4,6 +4,9 @@
 
 #include "rewrite/forms/ir.h"
 
+#include <cstdint>
+#include <optional>
+
 namespace regraph::rewrite {
 
 // Returns the body with
@@ -14,5 +17,9 @@ namespace regraph::rewrite {
 //   the loop, those of none left out. What may have an effect, or read memory that is volatile, stays.
 // Floating-point arithmetic is left alone.
 [[nodiscard]] Block simplified(const Block& body);
+
+// What the comparison says of two numbers; nothing for operators of other kinds.
+[[nodiscard]] std::optional<bool> comparison(BinaryOperator op, std::int64_t left,
+                                             std::int64_t right);
 
 }  // namespace regraph::rewrite

@@ -1,5 +1,8 @@
 #include "rewrite/forms/single_assignment.h"
 
+#include "affine/index_range.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/forms/unused_names.h"
 #include "source/build.h"
 #include "source/known_functions.h"
 #include "source/match.h"
@@ -8,7 +11,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,10 +18,6 @@
 namespace regraph::rewrite {
 
 namespace {
-
-bool holds_index(const std::optional<ScalarType>& type) {
-  return type && !is_floating(*type) && size_in_bytes(*type) >= size_in_bytes(ScalarType::i32);
-}
 
 bool is_arithmetic(const ExprPtr& value) {
   bool result = true;
@@ -75,7 +73,7 @@ std::map<std::string, Changes> find_changes(const Block& body) {
 class ValueNamer final : public Mutator {
  public:
   explicit ValueNamer(const Kernel& kernel)
-      : changes_(find_changes(kernel.body)), taken_(used_names(kernel)) {}
+      : changes_(find_changes(kernel.body)), names_(kernel, "_") {}
 
   // Values that have names now, and may be of no use.
   [[nodiscard]] const std::set<std::string>& made() const { return made_; }
@@ -101,7 +99,7 @@ class ValueNamer final : public Mutator {
     const Variable& variable = declaration.variable;
     const auto found = changes_.find(variable.name);
     if (found == changes_.end() || variable.is_pointer || !variable.extents.empty() ||
-        variable.storage != Storage::automatic || !holds_index(variable.scalar) ||
+        variable.storage != Storage::automatic || !is_index_type(variable.scalar) ||
         !declaration.value || variable.type.find("volatile") != std::string::npos) {
       return false;
     }
@@ -127,7 +125,7 @@ class ValueNamer final : public Mutator {
     if (const auto op = operation_of(assignment->op)) value = binary(*op, before, std::move(value));
     Variable variable = variables_.at(name);
     variable.is_const = true;
-    variable.name = next_name(name);
+    variable.name = names_.fresh(name);
     now_[name] = variable.name;
     made_.insert(variable.name);
     made_.insert(name);
@@ -141,47 +139,23 @@ class ValueNamer final : public Mutator {
     return found != now_.end() ? source::variable(found->second, variable.type) : expr;
   }
 
-  std::string next_name(const std::string& stem) {
-    std::string name;
-    for (int number = 2; name.empty() || !taken_.insert(name).second; ++number)
-      name = stem + "_" + std::to_string(number);
-    return name;
-  }
-
   const std::map<std::string, Changes> changes_;
-  std::set<std::string> taken_;
+  Names names_;
   std::set<std::string> straight_;
   std::map<std::string, Variable> variables_;
   std::set<std::string> made_;
   std::map<std::string, std::string> now_;  // the name of what the variable holds
 };
 
-// Without declarations of such values that nothing mentions.
-Block without_unread(Block body, const std::set<std::string>& values) {
-  for (bool shorter = true; shorter;) {
-    std::set<std::string> read;
-    walk_expressions(body, [&](const Expr& expr) {
-      if (const auto* variable = as<VariableReference>(expr)) read.insert(variable->name);
-    });
-    shorter = false;
-    body = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      const auto* declaration = as<Declaration>(stmt);
-      const bool is_unread =
-          declaration != nullptr && values.contains(declaration->variable.name) &&
-          !read.contains(declaration->variable.name) && is_arithmetic(declaration->value);
-      shorter = shorter || is_unread;
-      return is_unread ? std::optional(Block()) : std::nullopt;
-    });
-  }
-  return body;
-}
-
 }  // namespace
 
 Block with_single_assignments(const Kernel& kernel) {
   ValueNamer namer(kernel);
   Block body = namer.run(kernel.body);
-  return namer.made().empty() ? kernel.body : without_unread(std::move(body), namer.made());
+  if (namer.made().empty()) return kernel.body;
+  return without_unused(std::move(body), [&](const Declaration& value) {
+    return namer.made().contains(value.variable.name) && is_arithmetic(value.value);
+  });
 }
 
 }  // namespace regraph::rewrite

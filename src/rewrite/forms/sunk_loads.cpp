@@ -1,35 +1,16 @@
 #include "rewrite/forms/sunk_loads.h"
 
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
-#include "source/known_functions.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 
-#include <algorithm>
 #include <set>
 #include <string>
 
 namespace regraph::rewrite {
 
 namespace {
-
-std::set<std::string> names_in(const Block& block) {
-  std::set<std::string> names;
-  walk_expressions(block, [&](const Expr& expr) {
-    if (const auto* variable = as<VariableReference>(expr)) names.insert(variable->name);
-  });
-  return names;
-}
-
-// Whether evaluating it changes nothing.
-bool is_quiet(const ExprPtr& value) {
-  bool result = true;
-  walk(value, [&](const Expr& expr) {
-    const auto* call = as<Call>(expr);
-    result = result && (call == nullptr || is_pure(*call)) && !is<OpaqueExpression>(expr);
-  });
-  return result;
-}
 
 // A scalar whose value may as well be computed later, or never.
 bool is_quiet(const Stmt& stmt) {
@@ -39,7 +20,7 @@ bool is_quiet(const Stmt& stmt) {
       declaration->variable.storage != Storage::automatic) {
     return false;
   }
-  return is_quiet(declaration->value);
+  return is_computation(declaration->value);
 }
 
 bool reads_memory(const Stmt& stmt) {
@@ -55,7 +36,7 @@ class LoadSinker final : public Mutator {
     Block result = Mutator::run(block);
     for (std::size_t at = result.size(); at-- > 1;) {
       const auto* guarded = as<Branch>(*result[at]);
-      if (guarded == nullptr || !guarded->otherwise.empty() || !is_quiet(guarded->condition))
+      if (guarded == nullptr || !guarded->otherwise.empty() || !is_computation(guarded->condition))
         continue;
       at = sink(result, at);
     }
@@ -68,17 +49,15 @@ class LoadSinker final : public Mutator {
   static std::size_t sink(Block& block, std::size_t at) {
     const auto& guarded = to<Branch>(*block[at]);
     std::set<std::string> elsewhere =
-        names_in(Block(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end()));
-    walk(guarded.condition, [&](const Expr& expr) {
-      if (const auto* variable = as<VariableReference>(expr)) elsewhere.insert(variable->name);
-    });
+        mentioned_names(Block(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end()));
+    elsewhere.merge(variables_of(guarded.condition));
     Block body = guarded.body;
     Block taken = body;
     std::size_t first = at;  // of the loads, and what is made of them
     for (std::size_t next = at; next > 0 && is_quiet(*block[next - 1]); --next) {
       const StmtPtr& stmt = block[next - 1];
       const std::string& name = to<Declaration>(*stmt).variable.name;
-      if (elsewhere.contains(name) || !names_in(taken).contains(name)) break;
+      if (elsewhere.contains(name) || mentions_of(name, taken) == 0) break;
       taken.insert(taken.begin(), stmt);
       if (!reads_memory(*stmt)) continue;
       first = next - 1;

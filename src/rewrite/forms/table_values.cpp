@@ -1,6 +1,10 @@
 #include "rewrite/forms/table_values.h"
 
+#include "affine/index_range.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/forms/simplify.h"
 #include "rewrite/forms/small_tables.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
@@ -10,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,41 +32,10 @@ bool is_integer(const std::optional<ScalarType>& type) {
   return type && !is_floating(*type);
 }
 
-// The copies of a loop's body, with the counter as a number and names of their own.
-class CopyWriter final : public Mutator {
- public:
-  CopyWriter(std::string counter, ExprPtr number, std::map<std::string, std::string> names)
-      : counter_(std::move(counter)), number_(std::move(number)), names_(std::move(names)) {}
-  using Mutator::run;
-
- private:
-  using Mutator::mutate;
-
-  ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {
-    if (variable.name == counter_) return number_;
-    const auto name = names_.find(variable.name);
-    return name != names_.end() ? source::variable(name->second, variable.type) : expr;
-  }
-
-  StmtPtr mutate(const StmtPtr& stmt, const Declaration& declaration) override {
-    StmtPtr inner = Mutator::mutate(stmt, declaration);
-    const auto name = names_.find(declaration.variable.name);
-    if (name == names_.end()) return inner;
-    auto copy = std::make_shared<Declaration>(to<Declaration>(inner));
-    copy->variable.name = name->second;
-    return copy;
-  }
-
-  const std::string counter_;
-  const ExprPtr number_;
-  const std::map<std::string, std::string> names_;
-};
-
 // Writes out the loops that ask the tables by their counters.
 class LoopWriter final : public Mutator {
  public:
-  LoopWriter(const Kernel& kernel, const Tables& tables)
-      : tables_(tables), taken_(used_names(kernel)) {}
+  LoopWriter(const Kernel& kernel, const Tables& tables) : tables_(tables), names_(kernel, "_") {}
   using Mutator::run;
 
  private:
@@ -81,8 +53,10 @@ class LoopWriter final : public Mutator {
       ExprPtr number = integer(round);
       if (counter.scalar != ScalarType::i32)
         number = with_type(cast(counter.type, number), counter.scalar);
-      for (StmtPtr& copied : CopyWriter(counter.name, number, fresh_names(*loop)).run(loop->body))
+      for (StmtPtr& copied : rewrite_expressions(names_.renamed(loop->body),
+                                                 replace_variable(counter.name, number))) {
         out.push_back(std::move(copied));
+      }
     }
   }
 
@@ -93,8 +67,7 @@ class LoopWriter final : public Mutator {
     const auto* order = as<Binary>(loop.condition);
     if (init == nullptr || !init->value || step == nullptr || order == nullptr ||
         !is_named(step->target, init->variable.name) ||
-        !is_named(order->left, init->variable.name) || !is_integer(init->variable.scalar) ||
-        size_in_bytes(*init->variable.scalar) < sizeof(std::int32_t)) {
+        !is_named(order->left, init->variable.name) || !is_index_type(init->variable.scalar)) {
       return std::nullopt;
     }
     const auto first = number_of_literals(init->value);
@@ -110,28 +83,11 @@ class LoopWriter final : public Mutator {
       const bool is_signed =
           init->variable.scalar == ScalarType::i32 && order->right->type == ScalarType::i32;
       if (at < 0 && !is_signed) return std::nullopt;
-      const auto goes_on = holds(order->op, at, *limit);
+      const auto goes_on = comparison(order->op, at, *limit);
       if (!goes_on) return std::nullopt;
       if (!*goes_on) return rounds;
       if (rounds.size() == kMostRounds) return std::nullopt;
       rounds.push_back(at);
-    }
-  }
-
-  static std::optional<bool> holds(BinaryOperator op, std::int64_t left, std::int64_t right) {
-    switch (op) {
-      case BinaryOperator::less:
-        return left < right;
-      case BinaryOperator::less_equal:
-        return left <= right;
-      case BinaryOperator::greater:
-        return left > right;
-      case BinaryOperator::greater_equal:
-        return left >= right;
-      case BinaryOperator::not_equal:
-        return left != right;
-      default:
-        return std::nullopt;
     }
   }
 
@@ -180,19 +136,8 @@ class LoopWriter final : public Mutator {
     return member != nullptr && is<VariableReference>(member->object);
   }
 
-  std::map<std::string, std::string> fresh_names(const ForLoop& loop) {
-    std::map<std::string, std::string> names;
-    for (const std::string& name : declared_names(loop.body)) {
-      std::string fresh;
-      for (int number = 2; fresh.empty() || !taken_.insert(fresh).second; ++number)
-        fresh = name + "_" + std::to_string(number);
-      names[name] = std::move(fresh);
-    }
-    return names;
-  }
-
   const Tables& tables_;
-  std::set<std::string> taken_;
+  Names names_;
 };
 
 // Returns the kernel's body with a copy for each iteration of loops of constant length that ask a
@@ -210,10 +155,12 @@ using Lists = std::map<std::string, ExprPtr>;  // by table
 class StrangeUses {
  public:
   StrangeUses(const Block& body, const Tables& tables) : tables_(tables) {
-    walk(body, [&](const Stmt& stmt) {
-      walk_own_expressions(stmt, [&](const Expr& expr) {
-        for_each_passed_place(expr, [&](const Expr& place) { note(place); });
+    walk_expressions(body, [&](const Expr& expr) {
+      for_each_passed_place(expr, [&](const Expr& place) {
+        if (const auto* base = place_variable(place)) names.insert(base->name);
       });
+    });
+    walk(body, [&](const Stmt& stmt) {
       for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)})
         if (expr) look_at(expr);
     });
@@ -222,11 +169,6 @@ class StrangeUses {
   std::set<std::string> names;
 
  private:
-  void note(const Expr& place) {
-    const auto* base = place_variable(place);
-    if (base != nullptr) names.insert(base->name);
-  }
-
   void look_at(const ExprPtr& expr) {
     if (const Variable* table = table_of(*expr, tables_)) {
       if (!element_name(*expr, *table)) names.insert(table->name);
@@ -251,16 +193,8 @@ Lists find_lists(const Block& body, const Tables& tables) {
     if (declaration != nullptr && declaration->value && tables.contains(declaration->variable.name))
       lists[declaration->variable.name] = declaration->value;
   });
-  walk(body, [&](const Stmt& stmt) {
-    const auto* target = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
-    if (target != nullptr) lists.erase(target->name);
-    walk_own_expressions(stmt, [&](const Expr& expr) {
-      for_each_passed_place(expr, [&](const Expr& place) {
-        const auto* base = place_variable(place);
-        if (base != nullptr) lists.erase(base->name);
-      });
-    });
-  });
+  for (const std::string& name : changed_names(body))
+    lists.erase(name);
   return lists;
 }
 

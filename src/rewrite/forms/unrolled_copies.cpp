@@ -1,9 +1,10 @@
 #include "rewrite/forms/unrolled_copies.h"
 
+#include "rewrite/forms/common_code.h"
 #include "rewrite/forms/ir.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
-#include "source/known_functions.h"
 #include "source/match.h"
 #include "source/walk.h"
 
@@ -35,49 +36,11 @@ struct MemoryUse {
   std::vector<Element> stores;
 };
 
-// const float t = a[i]; s += t * t;   ->   s += a[i] * a[i];
-//
-// For blocks of declarations, assignments and branches that call nothing but pure functions.
-class NamedValues {
- public:
-  struct Result {
-    Block statements;  // none is a declaration
-    bool needs_distinct_buffers = false;
-  };
-
-  NamedValues(const Analysis& analysis, bool distinct_buffers)
-      : analysis_(analysis), distinct_buffers_(distinct_buffers) {}
-
-  // Nothing for other blocks, and where a value is used after what it is made of has changed.
-  [[nodiscard]] std::optional<Result> written_out(const Block& block);
-
- private:
-  struct Named {
-    ExprPtr value;
-    MemoryUse use;
-    bool is_stale = false;
-  };
-
-  bool name(const Declaration& declaration);
-  [[nodiscard]] StmtPtr replaced(const StmtPtr& stmt);
-  [[nodiscard]] bool gives_named(const MemoryUse& use) const;
-  void forget_what_changes(const MemoryUse& use);
-
-  const Analysis& analysis_;
-  bool distinct_buffers_;
-  bool needs_distinct_ = false;
-  bool is_lost_ = false;
-  std::vector<std::pair<std::string, Named>> values_;
-};
-
 bool changes_nothing(const ExprPtr& value) {
-  bool result = true;
+  bool result = is_computation(value);
   walk(value, [&](const Expr& expr) {
-    const auto* call = as<Call>(expr);
-    const auto* unary = as<Unary>(expr);
-    result = result && (call == nullptr || is_pure(*call)) && !is<OpaqueExpression>(expr) &&
-             !is<InitializerList>(expr) &&
-             (unary == nullptr || unary->op != UnaryOperator::address_of);
+    result = result && !is<OpaqueExpression>(expr) && !is<InitializerList>(expr) &&
+             as_unary(expr, UnaryOperator::address_of) == nullptr;
   });
   return result;
 }
@@ -126,15 +89,8 @@ void add_use(const Stmt& stmt, const Analysis& analysis, MemoryUse& use) {
 }
 
 bool differ_by_a_number(const ExprPtr& a, const ExprPtr& b, const Analysis& analysis) {
-  const auto polynomial_of = [&](const ExprPtr& expr) {
-    const SymbolMeaning known = analysis.meaning();
-    return to_polynomial(expr, [&](const std::string& name) {
-      const auto value = known(name);
-      return value ? value : std::optional(Polynomial::symbol(name));
-    });
-  };
-  const auto first = polynomial_of(a);
-  const auto second = first ? polynomial_of(b) : std::nullopt;
+  const auto first = place_polynomial(a, "", analysis);
+  const auto second = first ? place_polynomial(b, "", analysis) : std::nullopt;
   if (!second) return false;
   const auto distance = (*first - *second).constant();
   return distance && *distance != 0;
@@ -179,87 +135,103 @@ bool are_apart(const Element& a, const Element& b, const Analysis& analysis, boo
   return false;
 }
 
-bool NamedValues::name(const Declaration& declaration) {
-  const Variable& variable = declaration.variable;
-  if (variable.is_pointer || !variable.extents.empty() || variable.storage != Storage::automatic) {
-    return false;
-  }
-  ExprPtr value = source::to<Declaration>(replaced(declare(variable, declaration.value))).value;
-  if (value->type != variable.scalar) {
-    if (!variable.scalar) return false;
-    value = with_type(source::cast(variable.type, value), variable.scalar);
-  }
-  Named named{value, {}, false};
-  add_reads(value, analysis_, named.use);
-  values_.emplace_back(variable.name, std::move(named));
-  return true;
-}
+// const float t = a[i]; s += t * t;   ->   s += a[i] * a[i];
+//
+// For blocks of declarations, assignments and branches that call nothing but pure functions.
+class NamedValues {
+ public:
+  struct Result {
+    Block statements;  // none is a declaration
+    bool needs_distinct_buffers = false;
+  };
 
-StmtPtr NamedValues::replaced(const StmtPtr& stmt) {
-  const Block result =
-      rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        const auto* variable = as<VariableReference>(expr);
-        if (variable == nullptr) return std::nullopt;
-        const auto found = std::find_if(values_.begin(), values_.end(), [&](const auto& entry) {
-          return entry.first == variable->name;
+  NamedValues(const Analysis& analysis, bool distinct_buffers)
+      : analysis_(analysis), distinct_buffers_(distinct_buffers) {}
+
+  // Nothing for other blocks, and where a value is used after what it is made of has changed.
+  [[nodiscard]] std::optional<Result> written_out(const Block& block) {
+    Result result;
+    for (const StmtPtr& stmt : block) {
+      if (!is_understood(stmt)) return std::nullopt;
+      if (const auto* declaration = as<Declaration>(stmt)) {
+        if (!name(*declaration) || is_lost_) return std::nullopt;
+        continue;
+      }
+      if (gives_named(memory_use_of(stmt, analysis_))) return std::nullopt;
+      // A statement reads before it writes.
+      StmtPtr statement = replaced(stmt);
+      if (is_lost_) return std::nullopt;
+      forget_what_changes(memory_use_of(statement, analysis_));
+      result.statements.push_back(std::move(statement));
+    }
+    result.needs_distinct_buffers = needs_distinct_;
+    return result;
+  }
+
+ private:
+  struct Named {
+    ExprPtr value;
+    MemoryUse use;
+    bool is_stale = false;
+  };
+
+  bool name(const Declaration& declaration) {
+    const Variable& variable = declaration.variable;
+    if (variable.is_pointer || !variable.extents.empty() ||
+        variable.storage != Storage::automatic) {
+      return false;
+    }
+    ExprPtr value = source::to<Declaration>(replaced(declare(variable, declaration.value))).value;
+    if (value->type != variable.scalar) {
+      if (!variable.scalar) return false;
+      value = with_type(source::cast(variable.type, value), variable.scalar);
+    }
+    Named named{value, {}, false};
+    add_reads(value, analysis_, named.use);
+    values_.emplace_back(variable.name, std::move(named));
+    return true;
+  }
+
+  StmtPtr replaced(const StmtPtr& stmt) {
+    const Block result =
+        rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          const auto* variable = as<VariableReference>(expr);
+          if (variable == nullptr) return std::nullopt;
+          const auto found = std::find_if(values_.begin(), values_.end(), [&](const auto& entry) {
+            return entry.first == variable->name;
+          });
+          if (found == values_.end()) return std::nullopt;
+          is_lost_ = is_lost_ || found->second.is_stale;
+          return found->second.value;
         });
-        if (found == values_.end()) return std::nullopt;
-        is_lost_ = is_lost_ || found->second.is_stale;
-        return found->second.value;
-      });
-  return result.front();
-}
+    return result.front();
+  }
 
-// Whether a name for a value gets another.
-bool NamedValues::gives_named(const MemoryUse& use) const {
-  return std::any_of(values_.begin(), values_.end(),
-                     [&](const auto& entry) { return use.written.contains(entry.first); });
-}
+  // Whether a name for a value gets another.
+  bool gives_named(const MemoryUse& use) const {
+    return std::any_of(values_.begin(), values_.end(),
+                       [&](const auto& entry) { return use.written.contains(entry.first); });
+  }
 
-void NamedValues::forget_what_changes(const MemoryUse& use) {
-  for (auto& [name, named] : values_) {
-    for (const std::string& written : use.written)
-      named.is_stale = named.is_stale || named.use.read.contains(written);
-    for (const Element& store : use.stores) {
-      for (const Element& load : named.use.loads) {
-        if (!are_apart(store, load, analysis_, distinct_buffers_, needs_distinct_))
-          named.is_stale = true;
+  void forget_what_changes(const MemoryUse& use) {
+    for (auto& [name, named] : values_) {
+      for (const std::string& written : use.written)
+        named.is_stale = named.is_stale || named.use.read.contains(written);
+      for (const Element& store : use.stores) {
+        for (const Element& load : named.use.loads) {
+          if (!are_apart(store, load, analysis_, distinct_buffers_, needs_distinct_))
+            named.is_stale = true;
+        }
       }
     }
   }
-}
 
-std::optional<NamedValues::Result> NamedValues::written_out(const Block& block) {
-  Result result;
-  for (const StmtPtr& stmt : block) {
-    if (!is_understood(stmt)) return std::nullopt;
-    if (const auto* declaration = as<Declaration>(stmt)) {
-      if (!name(*declaration) || is_lost_) return std::nullopt;
-      continue;
-    }
-    if (gives_named(memory_use_of(stmt, analysis_))) return std::nullopt;
-    // A statement reads before it writes.
-    StmtPtr statement = replaced(stmt);
-    if (is_lost_) return std::nullopt;
-    forget_what_changes(memory_use_of(statement, analysis_));
-    result.statements.push_back(std::move(statement));
-  }
-  result.needs_distinct_buffers = needs_distinct_;
-  return result;
-}
-
-bool is_integer_value(const ExprPtr& expr) {
-  return expr->type && !is_floating(*expr->type);
-}
-
-// Whether a number passes through fewer than 32 bits, where it wraps around.
-bool is_narrowed(const ExprPtr& expr) {
-  bool found = false;
-  walk(expr, [&](const Expr& part) {
-    found = found || (source::is<Cast>(part) && part.type && size_in_bytes(*part.type) < 4);
-  });
-  return found;
-}
+  const Analysis& analysis_;
+  bool distinct_buffers_;
+  bool needs_distinct_ = false;
+  bool is_lost_ = false;
+  std::vector<std::pair<std::string, Named>> values_;
+};
 
 // Compares what the several do with what the one does at a place.
 class Comparison {
@@ -290,57 +262,15 @@ class Comparison {
   }
 
   [[nodiscard]] bool same(const ExprPtr& done, const ExprPtr& expected) const {
-    if (is_integer_value(done) && is_integer_value(expected) && !is_narrowed(done) &&
-        !is_narrowed(expected)) {
+    if (is_integral(done) && is_integral(expected) && !is_narrow(done) && !is_narrow(expected)) {
       const auto a = place_polynomial(done, places_.counter, analysis_);
       const auto b = place_polynomial(expected, places_.counter, analysis_);
       if (a && b) return *a == b->substitute(places_.counter, here_);
     }
-    return done->kind() == expected->kind() && done->type == expected->type &&
-           same_node(*done, *expected) && same_operands(*done, *expected);
-  }
-
-  [[nodiscard]] bool same_operands(const Expr& done, const Expr& expected) const {
-    std::vector<ExprPtr> a;
-    std::vector<ExprPtr> b;
-    for_each_operand(done, [&](const ExprPtr& operand) { a.push_back(operand); });
-    for_each_operand(expected, [&](const ExprPtr& operand) { b.push_back(operand); });
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [this](const ExprPtr& x, const ExprPtr& y) { return same(x, y); });
-  }
-
-  // Apart from their operands.
-  [[nodiscard]] bool same_node(const Expr& done, const Expr& expected) const {
-    using source::to;
-    switch (done.kind()) {
-      case ExprKind::integer_literal:
-        return to<IntegerLiteral>(done).value == to<IntegerLiteral>(expected).value;
-      case ExprKind::floating_literal:
-        return to<FloatingLiteral>(done).spelling == to<FloatingLiteral>(expected).spelling;
-      case ExprKind::variable_reference: {
-        const std::string& name = to<VariableReference>(done).name;
-        return name == to<VariableReference>(expected).name && name != places_.counter;
-      }
-      case ExprKind::builtin:
-        return to<Builtin>(done).name == to<Builtin>(expected).name;
-      case ExprKind::unary:
-        return to<Unary>(done).op == to<Unary>(expected).op;
-      case ExprKind::binary:
-        return to<Binary>(done).op == to<Binary>(expected).op;
-      case ExprKind::conditional:
-      case ExprKind::subscript:
-        return true;
-      case ExprKind::call:
-        return to<Call>(done).function == to<Call>(expected).function;
-      case ExprKind::cast:
-        return to<Cast>(done).target == to<Cast>(expected).target;
-      case ExprKind::member:
-        return to<Member>(done).name == to<Member>(expected).name;
-      case ExprKind::list:
-      case ExprKind::opaque:
-        return false;
-    }
-    return false;
+    return done->type == expected->type && !is_named(done, places_.counter) &&
+           same_but_operands(done, expected) &&
+           std::ranges::equal(operands_of(*done), operands_of(*expected),
+                              [this](const ExprPtr& x, const ExprPtr& y) { return same(x, y); });
   }
 
   const CopyPlaces& places_;
@@ -351,13 +281,11 @@ class Comparison {
 // s = s + v as s += v.
 StmtPtr as_update(const StmtPtr& stmt) {
   const auto* assignment = as<Assignment>(stmt);
-  if (assignment == nullptr || assignment->op != AssignmentOperator::assign) return stmt;
-  const auto* sum = as_binary(assignment->value, BinaryOperator::add);
-  if (sum == nullptr || assignment->target->type != assignment->value->type) return stmt;
-  const bool is_left = source::equal(sum->left, assignment->target);
-  if (!is_left && !source::equal(sum->right, assignment->target)) return stmt;
-  return source::assign(assignment->target, AssignmentOperator::add,
-                        is_left ? sum->right : sum->left);
+  const bool is_sum = assignment != nullptr && assignment->op == AssignmentOperator::assign &&
+                      as_binary(assignment->value, BinaryOperator::add) != nullptr &&
+                      assignment->target->type == assignment->value->type;
+  const auto added = is_sum ? added_term(*assignment) : std::nullopt;
+  return added ? source::assign(assignment->target, AssignmentOperator::add, added->term) : stmt;
 }
 
 // The scalar that the statement adds to; null for others.

@@ -1,6 +1,6 @@
 #include "rewrite/forms/unused_names.h"
 
-#include "source/known_functions.h"
+#include "rewrite/forms/uses.h"
 #include "source/walk.h"
 
 #include <optional>
@@ -10,40 +10,23 @@
 
 namespace regraph::rewrite {
 
-namespace {
-
-bool does_nothing(const ExprPtr& value) {
-  bool result = true;
-  walk(value, [&](const Expr& expr) {
-    const auto* call = as<Call>(expr);
-    result = result && (call == nullptr || is_pure(*call));
-  });
-  return result;
-}
-
-std::set<std::string> mentioned_names(const Block& body) {
-  std::set<std::string> names;
-  walk_expressions(body, [&](const Expr& expr) {
-    if (const auto* variable = as<VariableReference>(expr)) names.insert(variable->name);
-  });
-  return names;
-}
-
-}  // namespace
-
-Block without_unused_names(const Kernel& kernel) {
-  Block body = kernel.body;
+Block without_unused(Block block, const std::function<bool(const Declaration&)>& may_go) {
   for (;;) {
-    const std::set<std::string> mentioned = mentioned_names(body);
-    Block rest = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+    const std::set<std::string> mentioned = mentioned_names(block);
+    Block rest = rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declared = as<Declaration>(stmt);
-      const bool goes = declared != nullptr && !mentioned.contains(declared->variable.name) &&
-                        does_nothing(declared->value);
+      const bool goes =
+          declared != nullptr && !mentioned.contains(declared->variable.name) && may_go(*declared);
       return goes ? std::optional(Block()) : std::nullopt;
     });
-    if (rest == body) return body;
-    body = std::move(rest);
+    if (rest == block) return block;
+    block = std::move(rest);
   }
+}
+
+Block without_unused_names(const Kernel& kernel) {
+  return without_unused(kernel.body,
+                        [](const Declaration& declared) { return is_computation(declared.value); });
 }
 
 }  // namespace regraph::rewrite

@@ -3,7 +3,14 @@
 
 #include "rewrite/forms/ir.h"
 
+#include <functional>
+
 namespace regraph::rewrite {
+
+// The block without declarations that nothing mentions but the declaration itself, and that
+// `may_go`; one after the other, where they are of use to each other alone.
+[[nodiscard]] Block without_unused(Block block,
+                                   const std::function<bool(const Declaration&)>& may_go);
 
 // Returns the kernel's body without the variables and arrays, of shared memory too, that nothing
 // mentions but the declaration itself, where its value does nothing else: what is left of code that

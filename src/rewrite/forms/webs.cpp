@@ -2,6 +2,8 @@
 
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/liveness.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/known_functions.h"
 #include "source/match.h"
@@ -22,12 +24,6 @@ namespace {
 
 // Which scalars can be declared where they get a value.
 
-bool mentions(const ExprPtr& expr, const std::string& name) {
-  bool found = false;
-  walk(expr, [&](const Expr& node) { found = found || is_named(node, name); });
-  return found;
-}
-
 // The variable that the statement gives a value that does not depend on its old one, by declaring
 // or assigning it; null for all others. Valid as long as the statement.
 const std::string* defined_by(const Stmt& stmt) {
@@ -36,7 +32,7 @@ const std::string* defined_by(const Stmt& stmt) {
   const auto* assignment = as<Assignment>(stmt);
   if (assignment == nullptr || assignment->op != AssignmentOperator::assign) return nullptr;
   const auto* target = as<VariableReference>(assignment->target);
-  if (target == nullptr || mentions(assignment->value, target->name)) return nullptr;
+  if (target == nullptr || mentions_of(target->name, assignment->value) > 0) return nullptr;
   return &target->name;
 }
 
@@ -47,6 +43,9 @@ const std::string* counter_of(const Stmt& stmt) {
   return assigns ? defined_by(*loop->init) : nullptr;
 }
 
+// Scalars of the block that are declared without a value or assigned anew, by name: only they can
+// hold several values that have nothing to do with each other. With them what a loop advances whose
+// header has no first value. Not those whose address is taken.
 class CandidateFinder final : public Visitor {
  public:
   std::map<std::string, Variable> find(const Block& body) {
@@ -105,23 +104,6 @@ class CandidateFinder final : public Visitor {
   std::set<std::string> unfit_;
 };
 
-// Scalars of the block that are declared without a value or assigned anew, by name: only they can
-// hold several values that have nothing to do with each other. With them what a loop advances whose
-// header has no first value. Not those whose address is taken.
-std::map<std::string, Variable> web_candidates(const Block& body) {
-  return CandidateFinder().find(body);
-}
-
-// Whether a value that nobody reads need not be computed.
-bool is_droppable(const ExprPtr& value) {
-  bool droppable = true;
-  walk(value, [&](const Expr& node) {
-    const auto* call = as<Call>(node);
-    droppable = droppable && (call == nullptr || is_pure_function(call->function));
-  });
-  return droppable;
-}
-
 // Moves what sets a counter into the header of the loop that follows, where that has none:
 //   int k = 0; for (; k < n; ++k)   becomes   int k; for (k = 0; k < n; ++k)
 class CounterMover final : public Mutator {
@@ -161,7 +143,7 @@ class CounterMover final : public Mutator {
         const bool same = std::none_of(used.begin(), used.end(), [&](const std::string& name) {
           return changed.contains(name);
         });
-        if (!same || !is_droppable(value) || (writes_memory && reads_memory(value))) return;
+        if (!same || !is_computation(value) || (writes_memory && reads_memory(value))) return;
         if (is_read && reads_memory(value)) return;
         auto loop = std::make_shared<ForLoop>(to<ForLoop>(block[position]));
         auto init =
@@ -187,7 +169,7 @@ class CounterMover final : public Mutator {
         changed.insert(names.begin(), names.end());
         writes_memory = writes_memory || !is<VariableReference>(target);
       }
-      writes_memory = writes_memory || !is_droppable(value_of(*stmt));
+      writes_memory = writes_memory || !is_computation(value_of(*stmt));
     }
   }
 
@@ -210,11 +192,11 @@ class Splitter {
   Block run(const Block& block) { return split(block, {}); }
 
  private:
-  using Names = std::map<std::string, std::string>;  // variable -> name of its web
+  using NewNames = std::map<std::string, std::string>;  // variable -> name of its web
 
-  Block split(const Block& block, const Names& outer) {
+  Block split(const Block& block, const NewNames& outer) {
     Block result;
-    Names names = outer;
+    NewNames names = outer;
     for (std::size_t position = 0; position < block.size(); ++position) {
       const StmtPtr& stmt = block[position];
       if (is_dead(*stmt)) continue;
@@ -224,7 +206,7 @@ class Splitter {
         continue;
       }
       // A web that ended has no say in what follows.
-      const ExprPtr value = renamed(value_of(*stmt), names);
+      const ExprPtr value = rewrite_expr(value_of(*stmt), renaming(names));
       names.erase(*variable);
       if (const auto before = outer.find(*variable); before != outer.end()) names.insert(*before);
       if (!is<ForLoop>(stmt) && is_own_web(block, position, *variable)) {
@@ -243,46 +225,19 @@ class Splitter {
     return variable != nullptr && candidates_.contains(*variable) ? variable : nullptr;
   }
 
-  StmtPtr inside(const StmtPtr& stmt, Names names) {
+  StmtPtr inside(const StmtPtr& stmt, NewNames names) {
+    StmtPtr own = with_blocks(stmt, {}, {});
     if (const std::string* counter = counter_of(*stmt); counter != nullptr &&
                                                         candidates_.contains(*counter) &&
                                                         !live_.is_live_after(*stmt, *counter)) {
-      const auto& loop = to<ForLoop>(stmt);
-      const ExprPtr first = renamed(value_of(*loop.init), names);
+      const StmtPtr& init = to<ForLoop>(stmt).init;
       names[*counter] = next_name(*counter);
-      auto copy = std::make_shared<ForLoop>(loop);
-      copy->init = declaration(*loop.init, *counter, names[*counter], first);
-      copy->condition = renamed(loop.condition, names);
-      copy->step = renamed(loop.step, names);
-      copy->body = split(loop.body, names);
-      return copy;
+      auto loop = std::make_shared<ForLoop>(to<ForLoop>(own));
+      loop->init = declaration(*init, *counter, names[*counter], value_of(*init));
+      own = std::move(loop);
     }
-    if (const auto* loop = as<ForLoop>(stmt)) {
-      auto copy = std::make_shared<ForLoop>(*loop);
-      copy->init = renamed(loop->init, names);
-      copy->condition = renamed(loop->condition, names);
-      copy->step = renamed(loop->step, names);
-      copy->body = split(loop->body, names);
-      return copy;
-    }
-    const StmtPtr own = body_of(*stmt).empty() && otherwise_of(*stmt).empty()
-                            ? renamed(stmt, names)
-                            : with_condition(stmt, names);
+    own = rewrite_expressions({own}, renaming(names)).front();
     return with_blocks(own, split(body_of(*stmt), names), split(otherwise_of(*stmt), names));
-  }
-
-  // The statement around its old blocks, with what it asks renamed.
-  static StmtPtr with_condition(const StmtPtr& stmt, const Names& names) {
-    const ExprPtr asked = renamed(value_of(*stmt), names);
-    if (asked == value_of(*stmt)) return stmt;
-    if (const auto* branch = as<Branch>(stmt)) {
-      auto copy = std::make_shared<Branch>(*branch);
-      copy->condition = asked;
-      return copy;
-    }
-    auto copy = std::make_shared<WhileLoop>(to<WhileLoop>(stmt));
-    copy->condition = asked;
-    return copy;
   }
 
   // A value of a candidate that nobody reads.
@@ -293,7 +248,7 @@ class Splitter {
     const std::string& name = declaration != nullptr ? declaration->variable.name : target->name;
     if (!candidates_.contains(name) || live_.is_live_after(stmt, name)) return false;
     // Where its name is used further, so is the declaration.
-    return declaration == nullptr && is_droppable(value_of(stmt));
+    return declaration == nullptr && is_computation(value_of(stmt));
   }
 
   // Whether all that reads the value stands in this block, before the next one.
@@ -336,86 +291,35 @@ class Splitter {
     return variable + "$" + std::to_string(++counts_[variable]);
   }
 
-  template <typename Node>
-  static Node renamed(const Node& node, const Names& names) {
-    class Renamer final : public Mutator {
-     public:
-      explicit Renamer(const Names& names) : names_(names) {}
-
-     private:
-      using Mutator::mutate;
-      ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {
-        const auto found = names_.find(variable.name);
-        return found != names_.end() ? source::variable(found->second, variable.type) : expr;
-      }
-      const Names& names_;
-    };
-    return names.empty() || !node ? node : Renamer(names).run(node);
-  }
-
   const std::map<std::string, Variable>& candidates_;
   const Liveness& live_;
   std::map<std::string, int> counts_;
-};
-
-// What is said of a name after the split.
-struct Use {
-  bool mentioned = false;   // or declared with what has to be computed
-  bool assigned = false;    // besides where it is declared
-  bool is_counter = false;  // of a loop
-};
-
-class UseFinder final : public Visitor {
- public:
-  std::map<std::string, Use> uses;
-
- private:
-  void visit(const VariableReference& expr) override { uses[expr.name].mentioned = true; }
-  void visit(const Declaration& stmt) override {
-    Use& use = uses[stmt.variable.name];
-    use.mentioned = use.mentioned || (stmt.value && !is_droppable(stmt.value));
-    Visitor::visit(stmt);
-  }
-  void visit(const Assignment& stmt) override {
-    if (const auto* base = base_variable(*stmt.target)) {
-      uses[base->name].assigned = true;
-    } else {
-      for (const std::string& name : variables_of(stmt.target))
-        uses[name].assigned = true;
-    }
-    Visitor::visit(stmt);
-  }
-  void visit(const ForLoop& stmt) override {
-    if (const Declaration* counter = stmt.declaration())
-      uses[counter->variable.name].is_counter = true;
-    Visitor::visit(stmt);
-  }
 };
 
 // Writes the names that webs get in the end, and drops declarations that nothing needs any more.
 class Namer final : public Mutator {
  public:
   Namer(const Kernel& kernel, const std::map<std::string, Variable>& candidates, const Block& body)
-      : candidates_(candidates) {
-    UseFinder finder;
-    finder.go(body);
-    uses_ = std::move(finder.uses);
-    std::set<std::string> taken = used_names(kernel);
+      : candidates_(candidates), needed_(mentioned_names(body)), changed_(changed_names(body)) {
+    walk(body, [&](const Stmt& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      if (declaration != nullptr && !is_computation(declaration->value))
+        needed_.insert(declaration->variable.name);
+      const auto* loop = as<ForLoop>(stmt);
+      const auto* counter = loop != nullptr ? loop->declaration() : nullptr;
+      if (counter != nullptr) changed_.insert(counter->variable.name);
+    });
+    Names taken(kernel, "_");
     std::set<std::string> kept;  // by their first web
-    for (const auto& [name, use] : uses_) {
+    for (const std::string& name : declared_names(body)) {
       const std::size_t mark = name.find('$');
       if (mark == std::string::npos) continue;
       const std::string stem = name.substr(0, mark);
-      const bool is_free = !uses_.contains(stem) || !uses_.at(stem).mentioned;
-      if (is_free && use.mentioned && kept.insert(stem).second) {
+      if (!needed_.contains(stem) && needed_.contains(name) && kept.insert(stem).second) {
         names_[name] = stem;
         continue;
       }
-      std::string fresh;
-      for (int number = 2; fresh.empty() || taken.contains(fresh); ++number)
-        fresh = stem + "_" + std::to_string(number);
-      taken.insert(fresh);
-      names_[name] = std::move(fresh);
+      names_[name] = taken.fresh(stem);
     }
   }
 
@@ -432,7 +336,7 @@ class Namer final : public Mutator {
     const std::string& name = declaration.variable.name;
     const bool is_web = name.find('$') != std::string::npos;
     if (!is_web && !candidates_.contains(name)) return true;
-    return uses_.at(name).mentioned;
+    return needed_.contains(name);
   }
 
   ExprPtr mutate(const ExprPtr& expr, const VariableReference& variable) override {
@@ -443,17 +347,18 @@ class Namer final : public Mutator {
   StmtPtr mutate(const StmtPtr& stmt, const Declaration& declaration) override {
     const auto found = names_.find(declaration.variable.name);
     if (found == names_.end()) return Mutator::mutate(stmt, declaration);
-    const Use& use = uses_[declaration.variable.name];
     auto copy = std::make_shared<Declaration>(declaration);
     copy->variable.name = found->second;
     copy->variable.is_const =
-        copy->variable.is_const || (!use.assigned && !use.is_counter && !copy->variable.is_pointer);
+        copy->variable.is_const ||
+        (!changed_.contains(declaration.variable.name) && !copy->variable.is_pointer);
     copy->value = run(declaration.value);
     return copy;
   }
 
   const std::map<std::string, Variable>& candidates_;
-  std::map<std::string, Use> uses_;
+  std::set<std::string> needed_;   // mentioned, or declared with what has to be computed
+  std::set<std::string> changed_;  // besides where it is declared, and counters of loops
   std::map<std::string, std::string> names_;
 };
 
@@ -468,7 +373,7 @@ std::vector<std::string> names_of(const std::map<std::string, Variable>& candida
 }  // namespace
 
 Kernel with_webs_declared(const Kernel& kernel) {
-  const auto candidates = web_candidates(kernel.body);
+  const std::map<std::string, Variable> candidates = CandidateFinder().find(kernel.body);
   if (candidates.empty()) return kernel;
   const std::vector<std::string> names = names_of(candidates);
   Kernel result = kernel;

@@ -28,46 +28,35 @@ StmtPtr doubling_loop(const Kernel& kernel, const ReductionTree& tree, std::int6
               assign(by, AssignmentOperator::multiply, integer(2)), std::move(body));
 }
 
-class DivergentTree final : public InverseRewrite {
- public:
-  std::string id() const override { return "divergent_tree"; }
-  std::string_view undone_by() const override { return "reduce_shuffle"; }
-  std::string taken_away() const override { return "a tree whose threads lie side by side"; }
-
-  Result<KernelState> apply(const KernelAnalysis& kernel) const override {
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    const Dim3& block = (*launch)->block;
-    if (block.y != 1 || block.z != 1 || (block.x & (block.x - 1)) != 0)
-      return refuse("the block is not one-dimensional with a power of two threads");
-    KernelState result = kernel.state();
-    Block& body = result.unit.kernel.body;
-    body = kernel.kernel().body;
-    Error reason = refuse("no tree reduction over a shared array");
-    for (std::size_t position = 0; position < body.size(); ++position) {
-      const auto tree = match_reduction_tree(kernel.kernel(), kernel.analysis(), position, block);
-      if (!tree) continue;
-      if (!tree->halves) {
-        reason = refuse("the tree's stride doubles already");
-        continue;
-      }
-      if (is_floating(tree->scalar)) {
-        if (!kernel.problem().assume.reassociate)
-          return refuse("the problem does not grant 'assume: {reassociate: true}'");
-        rely_on(result, kReordersSums);
-      }
-      body[position] = doubling_loop(kernel.kernel(), *tree, block.x);
-      return result;
-    }
-    return reason;
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<InverseRewrite> make_divergent_tree() {
-  return std::make_unique<DivergentTree>();
+Result<KernelState> with_divergent_tree(const KernelAnalysis& kernel) {
+  auto launch = kernel.launch();
+  if (!launch) return launch.error();
+  if (const Status& status = kernel.transparent(); !status) return status.error();
+  const Dim3& block = (*launch)->block;
+  if (block.y != 1 || block.z != 1 || (block.x & (block.x - 1)) != 0)
+    return refuse("the block is not one-dimensional with a power of two threads");
+  KernelState result = kernel.state();
+  Block& body = result.unit.kernel.body;
+  body = kernel.kernel().body;
+  Error reason = refuse("no tree reduction over a shared array");
+  for (std::size_t position = 0; position < body.size(); ++position) {
+    const auto tree = match_reduction_tree(kernel.kernel(), kernel.analysis(), position, block);
+    if (!tree) continue;
+    if (!tree->halves) {
+      reason = refuse("the tree's stride doubles already");
+      continue;
+    }
+    if (is_floating(tree->scalar)) {
+      if (!kernel.problem().assume.reassociate)
+        return refuse("the problem does not grant 'assume: {reassociate: true}'");
+      rely_on(result, kReordersSums);
+    }
+    body[position] = doubling_loop(kernel.kernel(), *tree, block.x);
+    return result;
+  }
+  return reason;
 }
 
 }  // namespace regraph::rewrite

@@ -4,30 +4,16 @@
 #include "rewrite/inverse/inverse_rewrite.h"
 
 namespace regraph::rewrite {
-namespace {
 
-class NoRestrict final : public InverseRewrite {
- public:
-  std::string id() const override { return "no_restrict"; }
-  std::string_view undone_by() const override { return "restrict_ldg"; }
-  std::string taken_away() const override { return "__restrict__ on pointers"; }
-
-  Result<KernelState> apply(const KernelAnalysis& kernel) const override {
-    KernelState result = kernel.state();
-    bool changed = false;
-    for (KernelParameter& parameter : result.unit.kernel.parameters) {
-      changed = changed || parameter.is_restrict;
-      parameter.is_restrict = false;
-    }
-    if (!changed) return refuse("no pointer is __restrict__");
-    return result;
+Result<KernelState> without_restrict(const KernelAnalysis& kernel) {
+  KernelState result = kernel.state();
+  bool changed = false;
+  for (KernelParameter& parameter : result.unit.kernel.parameters) {
+    changed = changed || parameter.is_restrict;
+    parameter.is_restrict = false;
   }
-};
-
-}  // namespace
-
-std::unique_ptr<InverseRewrite> make_no_restrict() {
-  return std::make_unique<NoRestrict>();
+  if (!changed) return refuse("no pointer is __restrict__");
+  return result;
 }
 
 }  // namespace regraph::rewrite

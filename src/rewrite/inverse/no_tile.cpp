@@ -6,30 +6,16 @@
 #include <utility>
 
 namespace regraph::rewrite {
-namespace {
 
-class NoTile final : public InverseRewrite {
- public:
-  std::string id() const override { return "no_tile"; }
-  std::string_view undone_by() const override { return "smem_tile"; }
-  std::string taken_away() const override { return "tiles in shared memory"; }
-
-  Result<KernelState> apply(const KernelAnalysis& kernel) const override {
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    KernelState result = kernel.state();
-    auto slower = without_staged_copies(result.unit.kernel, (*launch)->block);
-    if (!slower) return slower.error();
-    result.unit.kernel = std::move(*slower);
-    return result;
-  }
-};
-
-}  // namespace
-
-std::unique_ptr<InverseRewrite> make_no_tile() {
-  return std::make_unique<NoTile>();
+Result<KernelState> without_tiles(const KernelAnalysis& kernel) {
+  if (const Status& status = kernel.transparent(); !status) return status.error();
+  auto launch = kernel.launch();
+  if (!launch) return launch.error();
+  KernelState result = kernel.state();
+  auto slower = without_staged_copies(result.unit.kernel, (*launch)->block);
+  if (!slower) return slower.error();
+  result.unit.kernel = std::move(*slower);
+  return result;
 }
 
 }  // namespace regraph::rewrite

@@ -23,25 +23,14 @@ class PragmaRemover final : public Mutator {
   }
 };
 
-class NoUnroll final : public InverseRewrite {
- public:
-  std::string id() const override { return "no_unroll"; }
-  std::string_view undone_by() const override { return "loop_unroll"; }
-  std::string taken_away() const override { return "#pragma unroll on loops"; }
-
-  Result<KernelState> apply(const KernelAnalysis& kernel) const override {
-    KernelState result = kernel.state();
-    PragmaRemover remover;
-    result.unit.kernel.body = remover.run(kernel.kernel().body);
-    if (!remover.changed) return refuse("no loop has a #pragma unroll");
-    return result;
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<InverseRewrite> make_no_unroll() {
-  return std::make_unique<NoUnroll>();
+Result<KernelState> without_unrolling(const KernelAnalysis& kernel) {
+  KernelState result = kernel.state();
+  PragmaRemover remover;
+  result.unit.kernel.body = remover.run(kernel.kernel().body);
+  if (!remover.changed) return refuse("no loop has a #pragma unroll");
+  return result;
 }
 
 }  // namespace regraph::rewrite

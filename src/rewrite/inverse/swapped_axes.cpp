@@ -7,32 +7,18 @@
 #include "rewrite/transform/exchange_axes.h"
 
 namespace regraph::rewrite {
-namespace {
 
-class SwappedAxes final : public InverseRewrite {
- public:
-  std::string id() const override { return "swapped_axes"; }
-  std::string_view undone_by() const override { return "coalesce_swap"; }
-  std::string taken_away() const override { return "the order of the axes x and y"; }
-
-  Result<KernelState> apply(const KernelAnalysis& kernel) const override {
-    auto launch = launch_with_axes_exchanged(kernel);
-    if (!launch) return launch.error();
-    if (Status status = require_possible(*launch, kernel, "the exchanged launch is not valid: ");
-        !status) {
-      return status.error();
-    }
-    KernelState result = kernel.state();
-    result.unit.kernel.body = with_axes_exchanged(kernel.kernel().body);
-    result.plan.launches.front() = std::move(*launch);
-    return result;
+Result<KernelState> with_swapped_axes(const KernelAnalysis& kernel) {
+  auto launch = launch_with_axes_exchanged(kernel);
+  if (!launch) return launch.error();
+  if (Status status = require_possible(*launch, kernel, "the exchanged launch is not valid: ");
+      !status) {
+    return status.error();
   }
-};
-
-}  // namespace
-
-std::unique_ptr<InverseRewrite> make_swapped_axes() {
-  return std::make_unique<SwappedAxes>();
+  KernelState result = kernel.state();
+  result.unit.kernel.body = with_axes_exchanged(kernel.kernel().body);
+  result.plan.launches.front() = std::move(*launch);
+  return result;
 }
 
 }  // namespace regraph::rewrite

@@ -20,6 +20,7 @@
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/local_pointers.h"
+#include "rewrite/forms/uses.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/flat_block.h"
 #include "rewrite/transform/global_indices.h"
@@ -45,16 +46,6 @@ namespace regraph::rewrite {
 namespace {
 
 // Local variables that nobody reads.
-
-bool has_effects(const ExprPtr& value) {
-  bool found = false;
-  walk(value, [&](const Expr& part) {
-    const auto* call = as<Call>(part);
-    found = found || is<OpaqueExpression>(part) ||
-            (call != nullptr && !source::is_pure(*call) && !call->function.starts_with("make_"));
-  });
-  return found;
-}
 
 // The variable that the statement gives a value, empty for others.
 std::string given(const Stmt& stmt) {
@@ -87,11 +78,7 @@ class Dropper final : public Mutator {
 std::set<std::string> unused_in(const Block& body) {
   std::set<std::string> found;
   std::set<std::string> used;
-  const auto note = [&](const ExprPtr& expr) {
-    walk(expr, [&](const Expr& part) {
-      if (const auto* variable = as<VariableReference>(part)) used.insert(variable->name);
-    });
-  };
+  const auto note = [&](const ExprPtr& expr) { used.merge(variables_of(expr)); };
   walk(body, [&](const Stmt& stmt) {
     const std::string name = given(stmt);
     if (name.empty()) {
@@ -100,7 +87,7 @@ std::set<std::string> unused_in(const Block& body) {
       found.insert(name);
     }
     note(value_of(stmt));
-    if (!name.empty() && has_effects(value_of(stmt))) used.insert(name);
+    if (!name.empty() && !is_computation(value_of(stmt))) used.insert(name);
     // Counters are used by their loops.
     for_each_header(stmt, [&](const StmtPtr& part) { used.insert(given(*part)); });
   });
@@ -138,9 +125,7 @@ bool is_local_work(const StmtPtr& stmt, const Analysis& analysis) {
   });
   walk_expressions({stmt}, [&](const Expr& expr) {
     const auto* call = as<Call>(expr);
-    const bool is_pure =
-        call == nullptr || source::is_pure(*call) || call->function.starts_with("make_");
-    result = result && is_pure && !is<OpaqueExpression>(expr);
+    result = result && (call == nullptr || source::is_pure(*call));
     for_each_passed_place(expr, [&](const Expr&) { result = false; });
   });
   return result;
@@ -148,20 +133,7 @@ bool is_local_work(const StmtPtr& stmt, const Analysis& analysis) {
 
 std::set<std::string> names_in(const Block& block) {
   std::set<std::string> names = declared_names(block);
-  walk_expressions(block, [&](const Expr& expr) {
-    if (const auto* variable = as<VariableReference>(expr)) names.insert(variable->name);
-  });
-  return names;
-}
-
-// Names of locals that the statement declares or changes.
-std::set<std::string> changed_by(const StmtPtr& stmt) {
-  std::set<std::string> names = declared_names({stmt});
-  walk({stmt}, [&](const Stmt& part) {
-    const auto& target = target_of(part);
-    const auto* base = target ? place_variable(*target) : nullptr;
-    if (base != nullptr) names.insert(base->name);
-  });
+  names.merge(mentioned_names(block));
   return names;
 }
 
@@ -192,7 +164,7 @@ Block with_guarded_loops(const Kernel& kernel) {
   for (; at > 0; --at) {
     const StmtPtr& stmt = kernel.body[at - 1];
     if (!is_local_work(stmt, analysis)) break;
-    if (meet(changed_by(stmt), needed) || meet(names_in({stmt}), changed_by(source::scope(kept)))) {
+    if (meet(given_values_in({stmt}), needed) || meet(names_in({stmt}), given_values_in(kept))) {
       const std::set<std::string> names = names_in({stmt});
       needed.insert(names.begin(), names.end());
       kept.insert(kept.begin(), stmt);
@@ -207,7 +179,7 @@ Block with_guarded_loops(const Kernel& kernel) {
     const bool is_index = declaration != nullptr && declaration->value &&
                           analysis.definition(declaration->variable.name) &&
                           !analysis.reads_memory(declaration->value);
-    if (!is_index || meet(names_in({moved.front()}), changed_by(source::scope(kept)))) break;
+    if (!is_index || meet(names_in({moved.front()}), given_values_in(kept))) break;
     kept.push_back(moved.front());
     moved.erase(moved.begin());
   }

@@ -5,6 +5,7 @@
 #include "affine/global_index.h"
 #include "rewrite/forms/constant_lengths.h"
 #include "rewrite/forms/induction_variables.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -21,12 +22,6 @@
 namespace regraph::rewrite {
 
 namespace {
-
-bool holds_any(const Block& block, StmtKind kind) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) { found = found || stmt.kind() == kind; });
-  return found;
-}
 
 // Names and extents of the block in headers, as numbers.
 class HeaderNumbers final : public Mutator {
@@ -73,7 +68,7 @@ class StripCounter final : public Mutator {
     const auto counted = counted_loop_of(loop);
     const bool is_plain = !counted || (counted->stride == 1 && counted->starts_at_zero()) ||
                           analysis_.loop(counted->name) == nullptr ||
-                          !holds_any(loop.body, StmtKind::barrier);
+                          !holds_any(loop.body, {StmtKind::barrier});
     if (is_plain) return Mutator::mutate(stmt, loop);
     const Variable& counter = loop.declaration()->variable;
     const auto first = analysis_.polynomial(counted->first);
@@ -118,8 +113,8 @@ class LimitGuards final : public Mutator {
     StmtPtr inner = Mutator::mutate(stmt, original);
     const auto& loop = to<ForLoop>(inner);
     const Declaration* init = loop.declaration();
-    if (init == nullptr || !loop.condition || holds_any(loop.body, StmtKind::barrier) ||
-        holds_any(loop.body, StmtKind::jump) || holds_any(loop.body, StmtKind::return_)) {
+    if (init == nullptr || !loop.condition ||
+        holds_any(loop.body, {StmtKind::barrier, StmtKind::jump, StmtKind::return_})) {
       return inner;
     }
     ExprPtr length;

@@ -1,4 +1,4 @@
-#include "rewrite/forms/plain_loads.h"
+#include "rewrite/forms/addressed_elements.h"
 
 #include "source/analysis.h"
 #include "source/build.h"
@@ -6,7 +6,9 @@
 #include "source/match.h"
 #include "source/walk.h"
 
+#include <memory>
 #include <optional>
+#include <string>
 
 namespace regraph::rewrite {
 
@@ -42,6 +44,23 @@ Block with_plain_loads(const Kernel& kernel) {
     const ExprPtr element = element_at(call->arguments[0], kernel, analysis);
     if (!element) return std::nullopt;
     return element->type ? element : with_type(element, expr->type);
+  });
+}
+
+Block with_atomic_elements(const Kernel& kernel) {
+  return rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    const auto* call = as<Call>(expr);
+    if (call == nullptr || call->arguments.empty() || !is_atomic(call->function))
+      return std::nullopt;
+    std::string name;
+    ExprPtr index;
+    if (!matches(call->arguments.front(), sum(some_variable(name), any(index))))
+      return std::nullopt;
+    const KernelParameter* parameter = kernel.parameter(name);
+    if (parameter == nullptr || !parameter->is_pointer || !parameter->scalar) return std::nullopt;
+    auto changed = std::make_shared<Call>(*call);
+    changed->arguments.front() = address(element(variable(name, parameter->scalar), {index}));
+    return changed;
   });
 }
 

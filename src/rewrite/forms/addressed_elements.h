@@ -1,4 +1,4 @@
-// Loads by way of the read-only cache as plain ones.
+// Elements of which functions get the address.
 #pragma once
 
 #include "rewrite/forms/ir.h"
@@ -9,5 +9,8 @@ namespace regraph::rewrite {
 // lie elsewhere, in shared memory or in a register. For kernels whose buffers are known not to
 // overlap, to which restrict_ldg gives such loads back.
 [[nodiscard]] Block with_plain_loads(const Kernel& kernel);
+
+// The body with `atomicAdd(&x[i], v)` in the place of `atomicAdd(x + i, v)`, x a parameter.
+[[nodiscard]] Block with_atomic_elements(const Kernel& kernel);
 
 }  // namespace regraph::rewrite
