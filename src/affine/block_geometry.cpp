@@ -21,6 +21,12 @@ Polynomial with_block_extents(const Polynomial& polynomial, const Dim3& block) {
   return result;
 }
 
+IntegerExpression with_block_extents(const IntegerExpression& size, const Dim3& block) {
+  return size.substitute({{"bx", IntegerExpression(block.x)},
+                          {"by", IntegerExpression(block.y)},
+                          {"bz", IntegerExpression(block.z)}});
+}
+
 std::optional<Polynomial> local_polynomial(const ExprPtr& expr, const Analysis& analysis,
                                            const Dim3& block) {
   const auto polynomial = analysis.polynomial(expr);

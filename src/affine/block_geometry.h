@@ -20,6 +20,9 @@ void set_extent(Dim3& dim, int axis, std::uint32_t value);
 
 // Replaces blockDim.{x,y,z} by the plan's numbers.
 [[nodiscard]] Polynomial with_block_extents(const Polynomial& polynomial, const Dim3& block);
+// The same of bx, by and bz, which a launch calls them.
+[[nodiscard]] IntegerExpression with_block_extents(const IntegerExpression& size,
+                                                   const Dim3& block);
 
 // The index with the block's extents filled in and axes of extent 1 dropped; nothing where it is no
 // polynomial.

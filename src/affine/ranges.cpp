@@ -72,10 +72,8 @@ Constraints Ranges::in_loops_of(const Polynomial& value, Constraints known) cons
 }
 
 std::optional<Ranges::Extent> Ranges::grid_extent(int axis, bool in_quotients) const {
-  const IntegerExpression fixed = launch_.grid[static_cast<std::size_t>(axis)].substitute(
-      {{"bx", IntegerExpression(launch_.block.x)},
-       {"by", IntegerExpression(launch_.block.y)},
-       {"bz", IntegerExpression(launch_.block.z)}});
+  const IntegerExpression fixed =
+      with_block_extents(launch_.grid[static_cast<std::size_t>(axis)], launch_.block);
   const ExprPtr in_kernel = size_in_kernel(fixed, kernel_, analysis_, false);
   if (!in_kernel) return std::nullopt;
   ExprPtr items = in_kernel;

@@ -24,8 +24,9 @@ namespace {
 // Finds the names in passes over the kernel until no new one turns up.
 class Spreader final : public Visitor {
  public:
-  Spreader(const std::string& builtin, std::set<std::string> known)
-      : builtin_(builtin), varying_(std::move(known)) {}
+  Spreader(const std::string& builtin, std::set<std::string> known,
+           const std::set<std::string>& common)
+      : builtin_(builtin), common_(common), varying_(std::move(known)) {}
 
   std::set<std::string> run(const Block& block) {
     do {
@@ -38,7 +39,9 @@ class Spreader final : public Visitor {
  private:
   bool varies(const ExprPtr& expr) const { return is_varying(expr, builtin_, varying_); }
 
-  void mark(const std::string& name) { changed_ = varying_.insert(name).second || changed_; }
+  void mark(const std::string& name) {
+    if (!common_.contains(name)) changed_ = varying_.insert(name).second || changed_;
+  }
 
   // Visits the block as one that is executed depending on the builtin, or like the code around it.
   void go_under(bool control, const Block& block) {
@@ -110,6 +113,7 @@ class Spreader final : public Visitor {
   }
 
   const std::string& builtin_;
+  const std::set<std::string>& common_;
   std::set<std::string> varying_;
   bool under_varying_ = false;
   bool changed_ = false;
@@ -118,8 +122,9 @@ class Spreader final : public Visitor {
 }  // namespace
 
 std::set<std::string> varying_names(const Kernel& kernel, const std::string& builtin,
-                                    std::set<std::string> known) {
-  return Spreader(builtin, std::move(known)).run(kernel.body);
+                                    std::set<std::string> known,
+                                    const std::set<std::string>& common) {
+  return Spreader(builtin, std::move(known), common).run(kernel.body);
 }
 
 }  // namespace regraph::affine

@@ -360,8 +360,7 @@ Result<KernelState> OuterBlocks::put_back(KernelState changed) const {
     return one.name == image_.name || one.name == images_.name;
   });
   if (launch.block_follows_sizes()) return refuse("the block follows the sizes");
-  const IntegerExpression blocks = launch.grid[axis_].substitute(
-      {{"bx", launch.block.x}, {"by", launch.block.y}, {"bz", launch.block.z}});
+  const IntegerExpression blocks = with_block_extents(launch.grid[axis_], launch.block);
   const Analysis analysis(kernel);
   const ExprPtr count = size_in_kernel(blocks, kernel, analysis, false);
   if (!count) {

@@ -1,7 +1,7 @@
 #include "rewrite/analysis/block_row.h"
 
 #include "affine/block_geometry.h"
-#include "source/match.h"
+#include "rewrite/analysis/first_thread.h"
 #include "source/walk.h"
 
 namespace regraph::rewrite {
@@ -20,17 +20,8 @@ bool BlockRow::is_own_slot(const Expr& place) const {
 }
 
 bool BlockRow::is_first_thread(const ExprPtr& condition) const {
-  const auto* comparison = as<Binary>(condition);
-  if (comparison == nullptr) {
-    const auto* nothing = as_unary(condition, UnaryOperator::logical_not);
-    const auto place = nothing != nullptr ? polynomial(nothing->operand) : std::nullopt;
-    return place && *place == Polynomial::symbol(kPlaceInRow);
-  }
-  const auto left = polynomial(comparison->left);
-  const auto right = polynomial(comparison->right);
-  if (!left || !right || !(*left == Polynomial::symbol(kPlaceInRow))) return false;
-  return (comparison->op == BinaryOperator::equal && right->constant() == 0) ||
-         (comparison->op == BinaryOperator::less && right->constant() == 1);
+  return rewrite::is_first_thread(condition,
+                                  [this](const ExprPtr& side) { return polynomial(side); });
 }
 
 Status require_block_a_row(const KernelAnalysis& kernel, const KernelForm& form,
@@ -47,10 +38,6 @@ Status require_block_a_row(const KernelAnalysis& kernel, const KernelForm& form,
   if (!analysis.uses_builtin("blockIdx.x") || analysis.uses_builtin("gridDim.x"))
     return refuse("the kernel does not give each block of the grid a row of its own");
   return {};
-}
-
-std::string line_of(const Stmt& stmt) {
-  return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
 }
 
 std::string base_name(const Expr& place) {

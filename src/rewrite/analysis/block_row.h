@@ -40,9 +40,6 @@ class BlockRow {
 [[nodiscard]] Status require_block_a_row(const KernelAnalysis& kernel, const KernelForm& form,
                                          const Launch& launch);
 
-// What a refusal says of the statement first: "line 7: "; nothing where it has no line.
-[[nodiscard]] std::string line_of(const Stmt& stmt);
-
 // The array or variable that the place is of; empty for others.
 [[nodiscard]] std::string base_name(const Expr& place);
 

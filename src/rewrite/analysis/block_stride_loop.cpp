@@ -1,5 +1,6 @@
 #include "rewrite/analysis/block_stride_loop.h"
 
+#include "rewrite/analysis/mentions.h"
 #include "source/build.h"
 #include "source/known_functions.h"
 #include "source/match.h"
@@ -68,11 +69,7 @@ class DealtLoopFinder {
         !covers(counted->limit, bound->right)) {
       return std::nullopt;
     }
-    bool uses_round = false;
-    walk_expressions(guard->body, [&](const Expr& expr) {
-      uses_round = uses_round || is_named(expr, counted->name);
-    });
-    if (uses_round) return std::nullopt;
+    if (is_mentioned(guard->body, counted->name)) return std::nullopt;
     Variable counter = place->variable;
     counter.is_const = false;
     return narrowed({counter, integer(0), bound->right, guard->body});
@@ -148,7 +145,7 @@ class BlockStrideLoopsOnly {
     }
     if (const auto* loop = as<ForLoop>(stmt); loop != nullptr && !in_loop_ && !once_) {
       const auto dealt = block_stride_loop(*loop, analysis_, row_);
-      if (dealt && loop->step && asks_for_extent(*loop->step)) {
+      if (dealt && loop->step && asks_for_extent(loop->step)) {
         found_ = true;
         in_loop_ = true;
         const bool fits =
@@ -193,31 +190,24 @@ class BlockStrideLoopsOnly {
   }
 
   [[nodiscard]] bool asks(const ExprPtr& expr) const {
-    bool result = false;
-    walk(expr, [&](const Expr& part) { result = result || is_place(part); });
-    return result;
+    return any_expression(expr, [&](const Expr& part) { return is_place(part); });
   }
 
-  static bool asks_for_extent(const Stmt& step) {
-    bool result = false;
-    walk_own_expressions(
-        step, [&](const Expr& part) { result = result || is_builtin(part, kThreadsInRow); });
-    return result;
+  static bool asks_for_extent(const StmtPtr& step) {
+    return any_expression(Block{step},
+                          [](const Expr& part) { return is_builtin(part, kThreadsInRow); });
   }
 
   // Whether an iteration sets a variable that it did not declare.
   [[nodiscard]] bool keeps_values(const ForLoop& loop) const {
     const auto own = declared_names(loop.body);
-    bool result = false;
-    walk(loop.body, [&](const Stmt& stmt) {
+    return any_statement(loop.body, [&](const Stmt& stmt) {
       const auto target = target_of(stmt);
       const auto* base = target ? base_variable(*target) : nullptr;
-      if (base == nullptr || own.contains(base->name)) return;
+      if (base == nullptr || own.contains(base->name)) return false;
       const Variable* local = analysis_.local(base->name);
-      const bool in_memory = is<Subscript>(target) && (local == nullptr || local->is_pointer);
-      result = result || !in_memory;
+      return !is<Subscript>(target) || (local != nullptr && !local->is_pointer);
     });
-    return result;
   }
 
   const Analysis& analysis_;

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/lockstep.h"
 
+#include "rewrite/analysis/reduction.h"
 #include "source/match.h"
 #include "source/walk.h"
 
@@ -7,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -139,11 +139,7 @@ LockstepValue operated(BinaryOperator op, const LockstepValue& a, const Lockstep
     return result ? number(*result, integers || gives_boolean(op)) : unknown();
   }
   const auto compound = source::compound(op);
-  const bool puts_together =
-      compound == AssignmentOperator::add || compound == AssignmentOperator::multiply ||
-      compound == AssignmentOperator::bit_and || compound == AssignmentOperator::bit_or ||
-      compound == AssignmentOperator::bit_xor;
-  return puts_together ? combined(a, b, {compound, ""}) : unknown();
+  return is_associative(compound) ? combined(a, b, {compound, ""}) : unknown();
 }
 
 LockstepValue literal(const FloatingLiteral& expr) {
@@ -383,13 +379,12 @@ LockstepValue Lockstep::value_of_call(const Call& call, std::size_t thread,
                                       const ThreadSet& active) const {
   if (call.function.starts_with("__shfl_") && call.function.ends_with("_sync"))
     return shuffled(call, thread, active);
-  static const std::set<std::string> kSelecting = {"max", "min", "fmaxf", "fminf", "fmax", "fmin"};
-  if (!kSelecting.contains(call.function) || call.arguments.size() != 2) return unknown();
+  const auto extremum = extremum_of(call.function);
+  if (!extremum || call.arguments.size() != 2) return unknown();
   const LockstepValue a = value(call.arguments[0], thread, active);
   const LockstepValue b = value(call.arguments[1], thread, active);
   if (!is_number(a) || !is_number(b)) return combined(a, b, {std::nullopt, call.function});
-  const bool is_most = call.function.find("max") != std::string::npos;
-  return (a.number < b.number) == is_most ? b : a;
+  return (a.number < b.number) == (extremum == BinaryOperator::greater) ? b : a;
 }
 
 LockstepValue Lockstep::shuffled(const Call& call, std::size_t thread,

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/loop_value.h"
 
+#include "rewrite/analysis/mentions.h"
 #include "source/build.h"
 #include "source/mutator.h"
 #include "source/walk.h"
@@ -60,7 +61,7 @@ class ValueSlicer {
     Block backwards;
     for (auto at = body_.rbegin(); at != body_.rend(); ++at) {
       const Block alone = {*at};
-      if (!gives(alone, wanted)) continue;
+      if (!share_a_name(given_names(alone), wanted)) continue;
       const Block plain = opened(alone);
       walk(plain, [&](const Stmt& stmt) {
         want(target_of(stmt), wanted);
@@ -98,19 +99,6 @@ class ValueSlicer {
     for (const std::string& name : variables_of(expr)) {
       if (declared_.contains(name)) wanted.insert(name);
     }
-  }
-
-  // Whether the statement gives one of the names a value.
-  static bool gives(const Block& block, const std::set<std::string>& names) {
-    bool found = false;
-    walk(block, [&](const Stmt& stmt) {
-      if (const auto* declaration = as<Declaration>(stmt))
-        found = found || names.contains(declaration->variable.name);
-      const ExprPtr& target = target_of(stmt);
-      const auto* base = target ? base_variable(*target) : nullptr;
-      found = found || (base != nullptr && names.contains(base->name));
-    });
-    return found;
   }
 
   static void number(LoopValue& result, const std::string& counter) {

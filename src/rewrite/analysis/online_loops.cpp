@@ -40,16 +40,7 @@ std::size_t weighted_position(const LoopValue& weighted, const Block& body) {
   std::size_t found = 0;
   std::size_t left = weighted.statements.size();
   for (std::size_t at = 0; at < body.size() && left > 0; ++at) {
-    bool gives = false;
-    walk(Block{body[at]}, [&](const Stmt& stmt) {
-      const auto* declaration = as<Declaration>(stmt);
-      const ExprPtr& target = target_of(stmt);
-      const auto* base = target ? base_variable(*target) : nullptr;
-      gives = gives ||
-              (declaration != nullptr && weighted.needs.contains(declaration->variable.name)) ||
-              (base != nullptr && weighted.needs.contains(base->name));
-    });
-    if (!gives) continue;
+    if (!share_a_name(given_names({body[at]}), weighted.needs)) continue;
     --left;
     found = at + 1;
   }
@@ -107,28 +98,20 @@ Status require_unchanged(const Block& block, std::size_t first, std::size_t seco
   const Block after(body.begin() + static_cast<std::ptrdiff_t>(
                                        std::min(weighted_position(weighted, body), body.size())),
                     body.end());
-  bool changes = false;
-  walk(after, [&](const Stmt& stmt) {
-    const ExprPtr& target = target_of(stmt);
-    const auto* base = target ? base_variable(*target) : nullptr;
-    changes = changes || (base != nullptr && weighted.needs.contains(base->name));
-  });
-  if (changes) return refuse("what it weights is changed in the same iteration");
+  if (share_a_name(assigned_names(after), weighted.needs))
+    return refuse("what it weights is changed in the same iteration");
   return {};
 }
 
 // Whether memory is written in front of statement `end` of the block.
 bool writes_memory(const Block& block, std::size_t end, const Analysis& analysis) {
-  bool found = false;
-  walk(Block(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(end)),
-       [&](const Stmt& stmt) {
-         if (is<source::Evaluation>(stmt) || is<OpaqueStatement>(stmt)) found = true;
-         const ExprPtr& target = target_of(stmt);
-         if (!target) return;
-         const auto* base = base_variable(*target);
-         found = found || base == nullptr || !is_register(base->name, analysis);
-       });
-  return found;
+  const Block before(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(end));
+  return any_statement(before, [&](const Stmt& stmt) {
+    if (is<source::Evaluation>(stmt) || is<OpaqueStatement>(stmt)) return true;
+    const ExprPtr& target = target_of(stmt);
+    const auto* base = target ? base_variable(*target) : nullptr;
+    return target && (base == nullptr || !is_register(base->name, analysis));
+  });
 }
 
 // Loops that find the largest of some values.
@@ -141,14 +124,6 @@ struct MaximumLoop {
   std::size_t update = 0;  // which statement of the body
   ExprPtr value;
 };
-
-bool is_maximum(const Reduction& reduction) {
-  if (reduction.kind == Reduction::Kind::comparison)
-    return reduction.relation == BinaryOperator::greater;
-  return reduction.kind == Reduction::Kind::function &&
-         (reduction.function == "fmaxf" || reduction.function == "fmax" ||
-          reduction.function == "max");
-}
 
 // m = fmaxf(m, value), m = value > m ? value : m, if (value > m) m = value; null for others.
 ExprPtr updating_value(const StmtPtr& stmt, const std::string& name) {
@@ -175,7 +150,7 @@ std::optional<MaximumLoop> maximum_loop_of(const StmtPtr& stmt, const Analysis& 
     return std::nullopt;
   }
   MaximumLoop result{stmt, *counted, effects->reductions.front(), 0, nullptr};
-  if (!is_floating(result.maximum.scalar) || !is_maximum(result.maximum)) return std::nullopt;
+  if (!is_floating(result.maximum.scalar) || !result.maximum.keeps_largest()) return std::nullopt;
   std::size_t updates = 0;
   for (std::size_t at = 0; at < loop->body.size(); ++at) {
     if (!is_mentioned(Block{loop->body[at]}, result.maximum.variable)) continue;
@@ -194,16 +169,6 @@ bool is_all_zero(const ExprPtr& expr) {
   if (literal != nullptr) return literal->spelling.find_first_not_of("0.fF") == std::string::npos;
   const auto* list = as<InitializerList>(expr);
   return list != nullptr && std::all_of(list->values.begin(), list->values.end(), is_all_zero);
-}
-
-bool is_set_by(const StmtPtr& stmt, const std::string& name) {
-  bool found = false;
-  walk(Block{stmt}, [&](const Stmt& inner) {
-    const ExprPtr& target = target_of(inner);
-    const auto* base = target ? base_variable(*target) : nullptr;
-    found = found || (base != nullptr && base->name == name);
-  });
-  return found;
 }
 
 // x = 0, or loops that do so with all elements of an array.
@@ -250,7 +215,7 @@ ExprPtr start_of(const Block& block, std::size_t before, const std::string& name
     const auto* assignment = as<Assignment>(block[at]);
     if (assignment != nullptr && is_named(assignment->target, name))
       return assignment->op == AssignmentOperator::assign ? assignment->value : nullptr;
-    if (is_set_by(block[at], name)) return nullptr;
+    if (assigned_names({block[at]}).contains(name)) return nullptr;
   }
   return nullptr;
 }
@@ -261,7 +226,7 @@ bool starts_from_zero(const Block& block, std::size_t before, const Variable& va
     const auto* declaration = as<Declaration>(block[at]);
     if (declaration != nullptr && declaration->variable.name == variable.name)
       return declaration->value && is_all_zero(declaration->value);
-    if (is_set_by(block[at], variable.name)) return clears(block[at], variable, 0);
+    if (assigned_names({block[at]}).contains(variable.name)) return clears(block[at], variable, 0);
   }
   return false;
 }
@@ -383,11 +348,7 @@ class PairFinder {
   // All places of the maximum, which must be in weights of one value.
   static Status find_weights(OnlineLoops& loops) {
     const std::string& name = loops.maximum.variable;
-    std::size_t places = 0;
-    walk_expressions(loops.body, [&](const Expr& node) {
-      if (is_named(node, name)) ++places;
-    });
-    std::size_t in_weights = 0;
+    int in_weights = 0;
     bool is_one = true;
     for (std::size_t at = 0; at < loops.body.size(); ++at) {
       (void)rewrite_expressions(
@@ -405,7 +366,7 @@ class PairFinder {
             return expr;
           });
     }
-    if (in_weights == 0 || in_weights != places)
+    if (in_weights == 0 || in_weights != count_mentions(loops.body, name))
       return refuse("'" + name + "' is used otherwise than in exponentials of a value less it");
     if (!is_one) return refuse("it weights by exponentials of different values");
     return {};

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/online_updates.h"
 
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/online_loops.h"
 #include "rewrite/analysis/weighted_sums.h"
 #include "rewrite/forms/kernel_state.h"
@@ -43,20 +44,13 @@ class UpdateFinder {
     if (error_) return *error_;
     if (result_.maximum.empty()) return std::move(result_);
     for (const Variable& sum : result_.sums) {
-      bool is_left = false;
-      walk(result_.rest, [&](const Stmt& stmt) {
-        for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)})
-          is_left = is_left || (expr && variables_of(expr).contains(sum.name));
-      });
-      if (is_left) return refuse("'" + sum.name + "' is read before the loop is over");
+      if (is_mentioned(result_.rest, sum.name))
+        return refuse("'" + sum.name + "' is read before the loop is over");
     }
     // Sums are scaled to it where they are: it may not move away from them.
-    bool is_loose = false;
-    walk(result_.rest, [&](const Stmt& stmt) {
-      for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)}) {
-        is_loose = is_loose || (expr && !updates_.contains(&stmt) &&
-                                variables_of(expr).contains(result_.maximum));
-      }
+    const bool is_loose = any_statement(result_.rest, [&](const Stmt& stmt) {
+      return !updates_.contains(&stmt) && (is_mentioned(target_of(stmt), result_.maximum) ||
+                                           is_mentioned(value_of(stmt), result_.maximum));
     });
     if (is_loose) return refuse("'" + result_.maximum + "' is used otherwise than to scale sums");
     return std::move(result_);
@@ -141,10 +135,8 @@ class UpdateFinder {
       return false;
     }
     if (const auto* call = as<Call>(assignment->value)) {
-      const bool is_maximum =
-          call->function == "fmaxf" || call->function == "fmax" || call->function == "max";
-      return is_maximum && call->arguments.size() == 2 &&
-             is_named(call->arguments[0], growth.maximum) &&
+      return extremum_of(call->function) == BinaryOperator::greater &&
+             call->arguments.size() == 2 && is_named(call->arguments[0], growth.maximum) &&
              is_named(call->arguments[1], growth.value);
     }
     const auto* choice = as<Conditional>(assignment->value);
@@ -207,11 +199,7 @@ class UpdateFinder {
         rewrite_expressions(behind, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           return weighs(expr) ? std::optional(floating("1.0f")) : std::nullopt;
         });
-    bool is_loose = false;
-    walk_expressions(unweighted, [&](const Expr& node) {
-      is_loose = is_loose || is_named(node, reference) || is_named(node, growth.maximum);
-    });
-    if (is_loose) {
+    if (is_mentioned(unweighted, reference) || is_mentioned(unweighted, growth.maximum)) {
       error_ = refuse("'" + growth.maximum + "' is used otherwise than to scale sums");
       return;
     }
@@ -264,10 +252,7 @@ Result<OnlineUpdates> online_updates(const Block& block, const Analysis& analysi
 std::vector<Reduction> scaled_sums(const OnlineUpdates& updates) {
   std::vector<Reduction> result;
   for (const Variable& sum : updates.sums) {
-    Reduction reduction;
-    reduction.variable = sum.name;
-    reduction.type = sum.type;
-    reduction.scalar = *sum.scalar;
+    Reduction reduction({sum.name, sum.type, *sum.scalar});
     reduction.scaled_by = updates.maximum;
     reduction.exponential = updates.exponential;
     result.push_back(std::move(reduction));

@@ -1,5 +1,6 @@
 #include "rewrite/analysis/pair_choice.h"
 
+#include "rewrite/analysis/mentions.h"
 #include "source/match.h"
 #include "source/walk.h"
 
@@ -233,16 +234,14 @@ class Operands {
 // Whether an operand means the same wherever the statements ask for it.
 bool is_steady(const ExprPtr& operand, const std::vector<ExprPtr>& targets,
                const std::set<std::string>& temporaries) {
-  bool steady = true;
-  walk(operand, [&](const Expr& node) {
+  return !any_expression(operand, [&](const Expr& node) {
     const auto* name = as<VariableReference>(node);
-    if (is<Call>(node)) steady = false;
-    if (name == nullptr) return;
-    steady = steady && !temporaries.contains(name->name) &&
-             std::none_of(targets.begin(), targets.end(),
-                          [&](const ExprPtr& target) { return is_named(target, name->name); });
+    return is<Call>(node) ||
+           (name != nullptr && (temporaries.contains(name->name) ||
+                                std::ranges::any_of(targets, [&](const ExprPtr& target) {
+                                  return is_named(target, name->name);
+                                })));
   });
-  return steady;
 }
 
 bool chooses_by(const Block& block, std::size_t first, std::size_t last, const Roles& roles,

@@ -4,8 +4,35 @@
 #include "source/build.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace regraph::rewrite {
+
+bool is_associative(std::optional<AssignmentOperator> op) {
+  return op == AssignmentOperator::add || op == AssignmentOperator::multiply ||
+         op == AssignmentOperator::bit_and || op == AssignmentOperator::bit_or ||
+         op == AssignmentOperator::bit_xor;
+}
+
+std::optional<BinaryOperator> extremum_of(std::string_view function) {
+  if (function == "max" || function == "fmaxf" || function == "fmax")
+    return BinaryOperator::greater;
+  if (function == "min" || function == "fminf" || function == "fmin") return BinaryOperator::less;
+  return std::nullopt;
+}
+
+ExprPtr CarriedScalar::value() const {
+  return source::variable(variable, scalar);
+}
+
+StmtPtr CarriedScalar::declared(ExprPtr value) const {
+  return declare(local_variable(variable, type, scalar), std::move(value));
+}
+
+bool Reduction::keeps_largest() const {
+  if (kind == Kind::comparison) return relation == BinaryOperator::greater;
+  return kind == Kind::function && extremum_of(function) == BinaryOperator::greater;
+}
 
 StmtPtr Reduction::combine(const ExprPtr& target, const ExprPtr& other) const {
   switch (kind) {

@@ -5,18 +5,40 @@
 #include "kernel/problem.h"
 #include "rewrite/forms/ir.h"
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace regraph::rewrite {
 
-// A scalar that a loop only updates, by one associative and commutative operation.
-struct Reduction {
-  enum class Kind { compound, function, comparison };
-  Kind kind = Kind::compound;
+// Whether the operation puts parts together in any order and grouping: one of * + & | ^.
+[[nodiscard]] bool is_associative(std::optional<AssignmentOperator> op);
+// Greater for a function that returns the larger of two values ("fmaxf"), less for one that returns
+// the smaller; nothing for others.
+[[nodiscard]] std::optional<BinaryOperator> extremum_of(std::string_view function);
+
+// A scalar that a loop carries from one iteration to the next.
+struct CarriedScalar {
   std::string variable;
   std::string type;
   ScalarType scalar = ScalarType::f32;
+
+  [[nodiscard]] ExprPtr value() const;
+  // Its declaration, with what it begins with; null: nothing.
+  [[nodiscard]] StmtPtr declared(ExprPtr value) const;
+};
+
+// One that a loop only updates, by one associative and commutative operation.
+struct Reduction : CarriedScalar {
+  enum class Kind { compound, function, comparison };
+
+  Reduction() = default;
+  explicit Reduction(CarriedScalar accumulator, Kind operation = Kind::compound)
+      : CarriedScalar(std::move(accumulator)), kind(operation) {}
+
+  Kind kind = Kind::compound;
   AssignmentOperator op = AssignmentOperator::add;    // compound: +=, ...
   std::string function;                               // "fmaxf", ...
   BinaryOperator relation = BinaryOperator::greater;  // comparison: > where the larger
@@ -32,6 +54,8 @@ struct Reduction {
            relation == other.relation;
   }
 
+  // Whether the larger of two values stays.
+  [[nodiscard]] bool keeps_largest() const;
   // target = target op other.
   [[nodiscard]] StmtPtr combine(const ExprPtr& target, const ExprPtr& other) const;
   // The value that changes nothing; null where repeating a value changes nothing either (max, min).

@@ -11,7 +11,6 @@
 #include "source/walk.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -65,17 +64,8 @@ bool combines(const ExprPtr& left, const ExprPtr& right, const std::string& name
          (is_named(right, name) && !is_mentioned(left, name));
 }
 
-bool is_one_of(AssignmentOperator op, std::initializer_list<AssignmentOperator> known) {
-  return std::find(known.begin(), known.end(), op) != known.end();
-}
-
 Reduction plain_reduction(const Variable& variable, Reduction::Kind kind) {
-  Reduction result;
-  result.kind = kind;
-  result.variable = variable.name;
-  result.type = variable.type;
-  result.scalar = *variable.scalar;
-  return result;
+  return Reduction({variable.name, variable.type, *variable.scalar}, kind);
 }
 
 Reduction compound_reduction(const Variable& variable, AssignmentOperator op) {
@@ -93,13 +83,12 @@ Reduction comparison_reduction(const Variable& variable, BinaryOperator relation
 // name = fmaf(a, b, name) and name = max(name, a).
 std::optional<Reduction> update_by_call(const ExprPtr& value, const Call& call,
                                         const Variable& variable) {
-  static const std::set<std::string> kFunctions = {"max", "min", "fmaxf", "fminf", "fmax", "fmin"};
   const std::string& name = variable.name;
   const Call* fused = as_multiply_add(value);
   if (fused != nullptr && is_named(fused->arguments[2], name) &&
       !is_mentioned(fused->arguments[0], name) && !is_mentioned(fused->arguments[1], name))
     return compound_reduction(variable, AssignmentOperator::add);
-  if (call.arguments.size() != 2 || !kFunctions.contains(call.function) ||
+  if (call.arguments.size() != 2 || !extremum_of(call.function) ||
       !combines(call.arguments[0], call.arguments[1], name)) {
     return std::nullopt;
   }
@@ -115,8 +104,7 @@ std::optional<Reduction> reduction_of(const Assignment& stmt, const Variable& va
   using Op = AssignmentOperator;
   const std::string& name = variable.name;
   const ExprPtr& value = stmt.value;
-  if (is_one_of(stmt.op,
-                {Op::add, Op::subtract, Op::multiply, Op::bit_and, Op::bit_or, Op::bit_xor})) {
+  if (is_associative(stmt.op) || stmt.op == Op::subtract) {
     if (is_mentioned(value, name)) return std::nullopt;
     return compound_reduction(variable, stmt.op == Op::subtract ? Op::add : stmt.op);
   }
@@ -125,8 +113,7 @@ std::optional<Reduction> reduction_of(const Assignment& stmt, const Variable& va
     return compound_reduction(variable, Op::add);
   if (const auto* operation = as<Binary>(value)) {
     const auto op = source::compound(operation->op);
-    if (op && is_one_of(*op, {Op::multiply, Op::bit_and, Op::bit_or, Op::bit_xor}) &&
-        combines(operation->left, operation->right, name)) {
+    if (is_associative(op) && op != Op::add && combines(operation->left, operation->right, name)) {
       return compound_reduction(variable, *op);
     }
   }
@@ -273,7 +260,7 @@ class EffectCollector {
   Status add(const SelectionMatch& match) {
     const Selection& selection = match.selection;
     std::set<std::string> names;
-    for (const Selection::Carried& carried : selection.carried())
+    for (const CarriedScalar& carried : selection.carried())
       names.insert(carried.variable);
     names.insert(match.temporaries.begin(), match.temporaries.end());
     for (const Stmt* stmt : match.statements)

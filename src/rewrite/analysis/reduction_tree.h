@@ -3,31 +3,23 @@
 
 #include "base/result.h"
 #include "kernel/launch_plan.h"
+#include "rewrite/analysis/reduction.h"
 #include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
-#include <string>
+#include <cstddef>
 
 namespace regraph::rewrite {
 
 struct ReductionTree {
-  std::string array;  // shared, one-dimensional, as long as the block at least
-  std::string type;   // element type
-  ScalarType scalar = ScalarType::f32;
-  AssignmentOperator op = AssignmentOperator::add;  // unless `function` is used
-  std::string function;                             // "fmaxf", ... or empty
+  // How elements are put together. Its variable is the array: shared, one-dimensional, as long as
+  // the block at least.
+  Reduction sum;
   bool halves = false;  // the stride, else it doubles; a halving tree's threads lie side by side
-
-  // target = target op other.
-  [[nodiscard]] StmtPtr combine(const ExprPtr& target, const ExprPtr& other) const;
-  // Whether `target` is array[threadIdx.x], possibly through a local.
-  [[nodiscard]] bool is_own_slot(const ExprPtr& target) const;
-
-  const Analysis* analysis = nullptr;  // of the kernel; must outlive the tree
 };
 
-// Matches the top-level statement at `position`. Error: refused, with what differs from a tree.
-[[nodiscard]] Result<ReductionTree> match_reduction_tree(const Kernel& kernel,
+// Matches the statement at `position` of the block. Error: refused, with what differs from a tree.
+[[nodiscard]] Result<ReductionTree> match_reduction_tree(const Block& body,
                                                          const Analysis& analysis,
                                                          std::size_t position, const Dim3& block);
 

@@ -26,19 +26,33 @@ Status require_all_reach(const RowPlan& plan, const Kernel& kernel, const Analys
 std::int64_t slot_bytes(const RowPlan& plan, int threads) {
   std::int64_t bytes = 0;
   for (const auto& [loop, shared] : plan) {
-    std::int64_t slot = 0;
+    std::size_t slot = 0;
     for (const Reduction& reduction : shared.reductions)
-      slot += static_cast<std::int64_t>(size_in_bytes(reduction.scalar));
+      slot += size_in_bytes(reduction.scalar);
     for (const Selection& selection : shared.selections) {
       // And the iteration, where they need it to choose.
       slot += sizeof(std::uint32_t);
-      for (const Selection::Carried& carried : selection.carried())
-        slot += static_cast<std::int64_t>(size_in_bytes(carried.scalar));
+      for (const CarriedScalar& carried : selection.carried())
+        slot += size_in_bytes(carried.scalar);
     }
     // Scans use two sets of slots in turn.
-    bytes += slot * threads * (shared.scan ? 2 : 1);
+    bytes += static_cast<std::int64_t>(slot) * threads * (shared.scan ? 2 : 1);
   }
   return bytes;
+}
+
+std::optional<std::int64_t> largest_at_bench_sizes(const Polynomial& value,
+                                                   const Problem& problem) {
+  std::optional<std::int64_t> largest;
+  for (const Symbols& sizes : problem.bench) {
+    Polynomial concrete = value;
+    for (const auto& [name, size] : sizes)
+      concrete = concrete.substitute(name, Polynomial(size));
+    const auto constant = concrete.constant();
+    if (!constant) return std::nullopt;
+    largest = std::max(largest.value_or(*constant), *constant);
+  }
+  return largest;
 }
 
 bool has_scan(const RowPlan& plan) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "kernel/problem.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/scan_loop.h"
 #include "rewrite/forms/ir.h"
@@ -46,6 +47,11 @@ using RowPlan = std::map<const Stmt*, SharedLoop>;
 // Bytes of shared memory in which `threads` threads of a block, which have rows of their own,
 // combine what the loops of a plan accumulate.
 [[nodiscard]] std::int64_t slot_bytes(const RowPlan& plan, int threads);
+
+// The largest of the values at the sizes that the kernel is to be fast on; nothing where the sizes
+// alone do not decide them.
+[[nodiscard]] std::optional<std::int64_t> largest_at_bench_sizes(const Polynomial& value,
+                                                                 const Problem& problem);
 
 // Whether a loop of the plan uses what it has accumulated so far.
 [[nodiscard]] bool has_scan(const RowPlan& plan);

@@ -60,54 +60,52 @@ class SharingPlanner {
     if (use.obstacle.empty()) use.obstacle = why;
   }
 
-  static std::string where(const Stmt& stmt) {
-    return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
-  }
-
   Status visit(const Block& block, bool repeats) {
     for (const StmtPtr& stmt : block) {
-      if (Status status = visit(*stmt, repeats); !status) return status;
+      if (Status status = visit(stmt, repeats); !status) return status;
     }
     return {};
   }
 
-  Status visit(const Stmt& stmt, bool repeats) {
+  Status visit(const StmtPtr& statement, bool repeats) {
+    const Stmt& stmt = *statement;
     switch (stmt.kind()) {
       case StmtKind::for_loop:
         if (try_share(to<ForLoop>(stmt), repeats)) return {};
-        note_alone(stmt, true);
+        note_alone(statement, true);
         return visit(body_of(stmt), true);
       case StmtKind::while_loop:
-        note_alone(stmt, true);
+        note_alone(statement, true);
         return visit(body_of(stmt), true);
       case StmtKind::branch:
       case StmtKind::scope:
-        note_alone(stmt, repeats);
+        note_alone(statement, repeats);
         if (Status status = visit(body_of(stmt), repeats); !status) return status;
         return visit(otherwise_of(stmt), repeats);
       case StmtKind::evaluation: {
         // Done by one lane, unless the call has a result somebody uses.
         const std::string& function = to<Evaluation>(stmt).call().function;
         if (!is_atomic(function)) {
-          return refuse(where(stmt) + "'" + function +
+          return refuse(line_named(stmt) + "'" + function +
                         "' would be called by every thread of a row");
         }
-        note_alone(stmt, repeats);
+        note_alone(statement, repeats);
         return {};
       }
       case StmtKind::return_:
       case StmtKind::opaque:
       case StmtKind::barrier:
-        return refuse(where(stmt) + "a return, barrier or statement the rewriter cannot follow");
+        return refuse(line_named(stmt) +
+                      "a return, barrier or statement the rewriter cannot follow");
       case StmtKind::assignment:
         if (!is_plain(*target_of(stmt))) {
-          return refuse(where(stmt) +
+          return refuse(line_named(stmt) +
                         "it assigns to something that is no variable or array element");
         }
-        note_alone(stmt, repeats);
+        note_alone(statement, repeats);
         return {};
       default:
-        note_alone(stmt, repeats);
+        note_alone(statement, repeats);
         return {};
     }
   }
@@ -125,18 +123,9 @@ class SharingPlanner {
   std::optional<std::int64_t> most_iterations(const CountedLoop& loop) const {
     const auto first = analysis_.polynomial(loop.first);
     const auto limit = analysis_.polynomial(loop.limit);
-    if (!first || !limit) return std::nullopt;
-    std::optional<std::int64_t> most;
-    for (const Symbols& sizes : problem_.bench) {
-      Polynomial length = *limit - *first;
-      for (const auto& [name, value] : sizes)
-        length = length.substitute(name, Polynomial(value));
-      const auto constant = length.constant();
-      if (!constant) return std::nullopt;
-      const std::int64_t trips = (*constant + loop.stride - 1) / loop.stride;
-      if (!most || trips > *most) most = trips;
-    }
-    return most;
+    const auto most = first && limit ? largest_at_bench_sizes(*limit - *first, problem_)
+                                     : std::optional<std::int64_t>();
+    return most ? std::optional((*most + loop.stride - 1) / loop.stride) : std::nullopt;
   }
 
   bool try_share(const ForLoop& loop, bool repeats) {
@@ -154,7 +143,7 @@ class SharingPlanner {
   // What sharing the loop takes, noted in `uses_`. Error: refused, with `uses_` as it was.
   Result<SharedLoop> shared_loop(const ForLoop& loop, bool repeats) {
     const auto counted = counted_loop_of(loop);
-    if (!counted) return refuse(where(loop) + "not a loop that counts up to a limit");
+    if (!counted) return refuse(line_named(loop) + "not a loop that counts up to a limit");
     auto found = effects_with_sums(loop);
     if (!found) return found.error();
     LoopEffects* const effects = &found->effects;
@@ -167,7 +156,7 @@ class SharingPlanner {
     }
     if (Status status = require_worth(loop, *counted, *effects); !status) return status.error();
     if (scan && size_in_bytes(*loop.declaration()->variable.scalar) == sizeof(std::int64_t))
-      return refuse(where(loop) + "it is a scan, and its counter is no 32-bit integer");
+      return refuse(line_named(loop) + "it is a scan, and its counter is no 32-bit integer");
     const auto first = analysis_.polynomial(counted->first);
     std::map<std::string, Use> before = uses_;
     for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
@@ -178,7 +167,7 @@ class SharingPlanner {
     // An outer loop may be unsuitable where one inside it is not.
     for (const std::string& array : effects->stored) {
       if (uses_[array].obstacle.empty()) continue;
-      const Error reason = refuse(where(loop) + "'" + array + "' " + uses_[array].obstacle);
+      const Error reason = refuse(line_named(loop) + "'" + array + "' " + uses_[array].obstacle);
       uses_ = std::move(before);
       return reason;
     }
@@ -231,20 +220,21 @@ class SharingPlanner {
   Status require_worth(const ForLoop& loop, const CountedLoop& counted,
                        const LoopEffects& effects) const {
     if (loop.unroll == kNeverUnroll)
-      return refuse(where(loop) + "the remainder of another loop is not worth sharing");
+      return refuse(line_named(loop) + "the remainder of another loop is not worth sharing");
     if (const auto trips = most_iterations(counted); trips && *trips < threads_) {
-      return refuse(where(loop) + "it has only " + std::to_string(*trips) + " iterations for " +
-                    std::to_string(threads_) + " threads");
+      return refuse(line_named(loop) + "it has only " + std::to_string(*trips) +
+                    " iterations for " + std::to_string(threads_) + " threads");
     }
     const auto& counter = loop.declaration()->variable.scalar;
     const bool is_wide = counter == ScalarType::i64 || counter == ScalarType::u64;
     if (!is_wide && counter != ScalarType::i32 && counter != ScalarType::u32)
-      return refuse(where(loop) + "its counter is no integer of 32 or 64 bits");
+      return refuse(line_named(loop) + "its counter is no integer of 32 or 64 bits");
     // When something was chosen is noted in 32 bits.
     if (is_wide && !effects.selections.empty())
-      return refuse(where(loop) + "it chooses an element, and its counter is no 32-bit integer");
+      return refuse(line_named(loop) +
+                    "it chooses an element, and its counter is no 32-bit integer");
     if (effects.stored.empty() && effects.reductions.empty() && effects.selections.empty())
-      return refuse(where(loop) + "it neither stores nor accumulates anything");
+      return refuse(line_named(loop) + "it neither stores nor accumulates anything");
     return {};
   }
 
@@ -313,9 +303,8 @@ class SharingPlanner {
   }
 
   // Accesses in what all lanes execute: the statement's own expressions.
-  void note_alone(const Stmt& stmt, bool repeats) {
-    const Block block = {own_part(stmt)};
-    for_each_guarded_access(block, [&](const GuardedAccess& access) {
+  void note_alone(const StmtPtr& stmt, bool repeats) {
+    for_each_guarded_access({with_blocks(stmt, {}, {})}, [&](const GuardedAccess& access) {
       const auto* base = base_variable(*access.access);
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
       Use& use = uses_[base->name];
@@ -329,24 +318,12 @@ class SharingPlanner {
         if (use.read_alone_after && !is_read_before(use)) obstruct(use, kReadByAll);
       } else {
         // A compound assignment reads its own target in the same lane.
-        const bool own_target = target_of(stmt).get() == access.access;
+        const bool own_target = target_of(*stmt).get() == access.access;
         if (own_target) return;
         if (repeats || use.stored_alone || is_shared) obstruct(use, kReadByAll);
         use.read_alone_after = combined_;
       }
     });
-  }
-
-  // The statement without its blocks; of a branch or loop what it asks.
-  static StmtPtr own_part(const Stmt& stmt) {
-    if (const auto* declaration = as<Declaration>(stmt))
-      return declare(declaration->variable, declaration->value);
-    if (const auto* assignment = as<Assignment>(stmt))
-      return assign(assignment->target, assignment->op, assignment->value);
-    if (const auto* loop = as<ForLoop>(stmt))
-      return source::loop(loop->init, loop->condition, loop->step, {});
-    if (const ExprPtr& asked = value_of(stmt)) return source::branch(asked, {});
-    return source::scope({});
   }
 
   const Kernel& kernel_;

@@ -1,6 +1,7 @@
 #include "rewrite/analysis/row_vectors.h"
 
 #include "affine/guarded_access.h"
+#include "affine/size_expression.h"
 #include "rewrite/analysis/vector_copy.h"
 #include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/kernel_state.h"
@@ -99,25 +100,16 @@ class RowVectorPlanner {
       length = limit;
       result_.limit = shared.counted.limit;
     }
-    std::int64_t longest = 0;
-    for (const std::string& symbol : length->symbols()) {
-      if (kernel_.parameter(symbol) == nullptr)
-        return refuse("the row's length is not the same for all rows");
-    }
-    for (const Symbols& sizes : problem_.bench) {
-      Polynomial elements = *length;
-      for (const auto& [name, value] : sizes)
-        elements = elements.substitute(name, Polynomial(value));
-      const auto constant = elements.constant();
-      if (!constant) return refuse("how long a row is at the bench sizes is not known");
-      longest = std::max(longest, *constant);
-    }
+    if (!is_of_parameters(*length, kernel_))
+      return refuse("the row's length is not the same for all rows");
+    const auto longest = largest_at_bench_sizes(*length, problem_);
+    if (!longest) return refuse("how long a row is at the bench sizes is not known");
     const std::int64_t once = static_cast<std::int64_t>(threads_) * width_;
-    if (longest < once) {
-      return refuse("a row has only " + std::to_string(longest) + " elements for " +
+    if (*longest < once) {
+      return refuse("a row has only " + std::to_string(*longest) + " elements for " +
                     std::to_string(threads_) + " threads and vectors of " + std::to_string(width_));
     }
-    vectors_ = (longest + once - 1) / once;
+    vectors_ = (*longest + once - 1) / once;
     // The row's end is the end of a vector.
     return require_divisible(*length, width_, facts(), result_.divisible)
                ? Status()

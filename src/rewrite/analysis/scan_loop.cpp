@@ -1,6 +1,7 @@
 #include "rewrite/analysis/scan_loop.h"
 
 #include "affine/guarded_access.h"
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
@@ -39,10 +40,7 @@ class LoadFinder {
     changing_ = declared_names(loop.body);
     counter_ = loop.declaration()->variable.name;
     changing_.insert(counter_);
-    walk(loop.body, [&](const Stmt& stmt) {
-      const auto* base = target_of(stmt) != nullptr ? place_variable(*target_of(stmt)) : nullptr;
-      if (base != nullptr) changing_.insert(base->name);
-    });
+    changing_.merge(assigned_names(loop.body));
   }
 
   std::vector<HeldLoad> find(const Block& part) {
@@ -159,11 +157,6 @@ std::set<std::string> all_names(const StmtPtr& stmt) {
     insert(variables_of(target_of(part)), names);
   });
   return names;
-}
-
-bool share_a_name(const std::set<std::string>& names, const std::set<std::string>& others) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return others.contains(name); });
 }
 
 class ScanFinder {

@@ -10,15 +10,17 @@
 namespace regraph::rewrite {
 
 bool Selection::same_operation(const Selection& other) const {
-  const auto same = [](const Carried& a, const Carried& b) { return a.variable == b.variable; };
+  const auto same = [](const CarriedScalar& a, const CarriedScalar& b) {
+    return a.variable == b.variable;
+  };
   return same(value, other.value) && relation == other.relation &&
          takes_equal == other.takes_equal && tie == other.tie &&
          std::equal(followers.begin(), followers.end(), other.followers.begin(),
                     other.followers.end(), same);
 }
 
-std::vector<Selection::Carried> Selection::carried() const {
-  std::vector<Carried> all = {value};
+std::vector<CarriedScalar> Selection::carried() const {
+  std::vector<CarriedScalar> all = {value};
   all.insert(all.end(), followers.begin(), followers.end());
   return all;
 }
@@ -128,7 +130,7 @@ class SelectionMatcher {
     return true;
   }
 
-  std::optional<Selection::Carried> carried(const std::string& name) const {
+  std::optional<CarriedScalar> carried(const std::string& name) const {
     const Variable* variable = analysis_.local(name);
     if (variable == nullptr || !variable->scalar || variable->is_pointer ||
         !variable->extents.empty() || variable->storage != Storage::automatic ||
@@ -138,7 +140,7 @@ class SelectionMatcher {
     // What shuffles move.
     const std::size_t bytes = size_in_bytes(*variable->scalar);
     if (bytes != sizeof(std::int32_t) && bytes != sizeof(std::int64_t)) return std::nullopt;
-    return Selection::Carried{name, variable->type, *variable->scalar};
+    return CarriedScalar{name, variable->type, *variable->scalar};
   }
 
   // Fills in the selection from the condition and the choices.
@@ -174,8 +176,7 @@ class SelectionMatcher {
   }
 
   // Whether the condition compares what is chosen with what was there, as they are.
-  bool is_better(const Binary& comparison, const ChosenValue& choice,
-                 const Selection::Carried& place) {
+  bool is_better(const Binary& comparison, const ChosenValue& choice, const CarriedScalar& place) {
     const ExprPtr& value = choice.value;
     const bool mirrored = is_named(comparison.left, choice.target);
     const ExprPtr& other = mirrored ? comparison.right : comparison.left;

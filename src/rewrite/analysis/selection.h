@@ -6,6 +6,7 @@
 // equal values the one with the smaller or larger position stays (pair_choice.h).
 #pragma once
 
+#include "rewrite/analysis/reduction.h"
 #include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
@@ -17,12 +18,6 @@
 namespace regraph::rewrite {
 
 struct Selection {
-  // A scalar that the loop carries.
-  struct Carried {
-    std::string variable;
-    std::string type;
-    ScalarType scalar = ScalarType::f32;
-  };
   // Where it is updated in the loop.
   struct Update {
     const Stmt* first = nullptr;     // the branch, or the first statement that chooses
@@ -30,8 +25,8 @@ struct Selection {
     std::vector<ExprPtr> followers;  // what they become, in the order of `followers` below
   };
 
-  Carried value;
-  std::vector<Carried> followers;
+  CarriedScalar value;
+  std::vector<CarriedScalar> followers;
   BinaryOperator relation = BinaryOperator::greater;  // or less: under which a
                                                       // value beats the one so far
   bool takes_equal = false;  // of equal ones the last stays, else the first
@@ -42,7 +37,7 @@ struct Selection {
   // Whether another update of the value is of the same selection.
   [[nodiscard]] bool same_operation(const Selection& other) const;
   // The value, then the followers.
-  [[nodiscard]] std::vector<Carried> carried() const;
+  [[nodiscard]] std::vector<CarriedScalar> carried() const;
 };
 
 struct SelectionMatch {

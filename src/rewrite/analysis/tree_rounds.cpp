@@ -14,19 +14,11 @@ namespace {
 
 constexpr const char* kThread = "threadIdx.x";
 
-bool is_own_slot(const ExprPtr& target, const std::string& array, const Analysis& analysis,
-                 const Dim3& block) {
-  const auto* access = as<Subscript>(target);
-  const auto* base = access != nullptr ? base_variable(*target) : nullptr;
-  if (base == nullptr || base->name != array) return false;
-  const auto index = analysis.polynomial(access->index);
-  return index && with_block_extents(*index, block) == Polynomial::symbol(kThread);
-}
-
 }  // namespace
 
-Status TreeRounds::read(const StmtPtr& stmt) {
-  const auto* loop = as<ForLoop>(stmt);
+Status TreeRounds::read(std::size_t position) {
+  position_ = position;
+  const auto* loop = as<ForLoop>(body_[position]);
   if (loop == nullptr || !loop->init || loop->advance() == nullptr || !loop->condition)
     return refuse("no loop");
   where_ = "loop at line " + std::to_string(loop->line) + ": ";
@@ -49,9 +41,36 @@ Status TreeRounds::read(const StmtPtr& stmt) {
   return {};
 }
 
-Status TreeRounds::require_guard(const Polynomial& index) const {
-  if (guard_matches(index)) return {};
-  return refuse(where_ + "its guard does not select the threads of a tree");
+std::optional<SharedElement> TreeRounds::element(const ExprPtr& place) const {
+  const auto* access = as<Subscript>(place);
+  const auto* base = access != nullptr ? as<VariableReference>(access->base) : nullptr;
+  const Variable* array = base != nullptr ? analysis_.local(base->name) : nullptr;
+  const auto index = access != nullptr ? polynomial(access->index) : std::nullopt;
+  if (array == nullptr || !index || array->storage != Storage::shared ||
+      array->extents.size() != 1 || !array->scalar) {
+    return std::nullopt;
+  }
+  return SharedElement{array, *index};
+}
+
+Status TreeRounds::require_tree(const SharedElement& own, const SharedElement& partner) const {
+  const Variable& array = *own.array;
+  if ((block_.x & (block_.x - 1)) != 0) {
+    return refuse(where_ + "a tree over a block whose threads are no power of two leaves some out");
+  }
+  if (array.extents[0] < static_cast<std::int64_t>(block_.x))
+    return refuse(where_ + "the shared array is shorter than the block");
+  if (analysis_.is_viewed(array.name))
+    return refuse(where_ + "the shared array is accessed as another type too");
+  if (partner.array != own.array)
+    return refuse(where_ + "its update reads more than the array itself");
+  if (!(partner.index - own.index == Polynomial::symbol(stride_)))
+    return refuse(where_ + "the partner is not one stride away");
+  if (!guard_matches(own.index))
+    return refuse(where_ + "its guard does not select the threads of a tree");
+  if (reads_beyond_first(array.name))
+    return refuse("partial results of '" + array.name + "' are used after the tree");
+  return {};
 }
 
 // Meaning of names inside the loop: the stride is a symbol of its own.
@@ -157,37 +176,33 @@ bool TreeRounds::guard_matches(const Polynomial& index) const {
          right->constant() == block_.x;
 }
 
-Status only_first_is_read_after(const Block& body, std::size_t position, const std::string& array,
-                                const Analysis& analysis, const Dim3& block) {
+bool TreeRounds::reads_beyond_first(const std::string& array) const {
   bool beyond_first = false;
-  const Block rest(body.begin() + static_cast<std::ptrdiff_t>(position) + 1, body.end());
   std::function<void(const ExprPtr&)> check = [&](const ExprPtr& expr) {
     if (!expr) return;
     if (is_named(expr, array)) beyond_first = true;
     const auto* access = as<Subscript>(expr);
-    const auto* base = base_variable(*expr);
-    if (access != nullptr && base != nullptr && base->name == array) {
-      const auto index = analysis.polynomial(access->index);
-      if (!index || with_block_extents(*index, block).constant() != 0) beyond_first = true;
+    if (access != nullptr && base_name(*expr) == array) {
+      const auto index = row_.polynomial(access->index);
+      if (!index || index->constant() != 0) beyond_first = true;
       return;
     }
     for_each_operand(*expr, check);
   };
-  for (const StmtPtr& later : rest) {
+  for (std::size_t behind = position_ + 1; behind < body_.size(); ++behind) {
     // What all threads put there anew is no result of the tree.
-    const auto* store = as<Assignment>(later);
+    const auto* store = as<Assignment>(body_[behind]);
     if (store != nullptr && store->op == AssignmentOperator::assign &&
-        is_own_slot(store->target, array, analysis, block)) {
+        base_name(*store->target) == array && row_.is_own_slot(*store->target)) {
       check(store->value);
       break;
     }
-    walk(Block{later}, [&](const Stmt& stmt) {
+    walk(Block{body_[behind]}, [&](const Stmt& stmt) {
       check(target_of(stmt));
       check(value_of(stmt));
     });
   }
-  if (beyond_first) return refuse("partial results of '" + array + "' are used after the tree");
-  return {};
+  return beyond_first;
 }
 
 }  // namespace regraph::rewrite

@@ -4,28 +4,37 @@
 
 #include "base/result.h"
 #include "kernel/launch_plan.h"
+#include "rewrite/analysis/block_row.h"
 #include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace regraph::rewrite {
 
+// An element of a one-dimensional shared array.
+struct SharedElement {
+  const Variable* array = nullptr;
+  Polynomial index;
+};
+
 class TreeRounds {
  public:
-  // `analysis` must outlive the rounds.
-  TreeRounds(const Analysis& analysis, const Dim3& block) : analysis_(analysis), block_(block) {}
+  // `body` and its `analysis` must outlive the rounds.
+  TreeRounds(const Block& body, const Analysis& analysis, const Dim3& block)
+      : body_(body), analysis_(analysis), block_(block), row_(analysis, block) {}
 
-  // A loop whose stride halves or doubles over the block, with a guarded update and a barrier in
-  // each round. Error: refused, with what differs.
-  [[nodiscard]] Status read(const StmtPtr& stmt);
-  // Refuses unless the guard selects the threads that a tree needs where element `index` is
-  // combined with the one a stride further.
-  [[nodiscard]] Status require_guard(const Polynomial& index) const;
+  // The statement at `position`: a loop whose stride halves or doubles over the block, with a
+  // guarded update and a barrier in each round. Error: refused, with what differs.
+  [[nodiscard]] Status read(std::size_t position);
+  // Refuses unless the rounds that combine element `own` of an array with `partner` are a tree over
+  // the block, and what stands behind them reads the first element alone.
+  [[nodiscard]] Status require_tree(const SharedElement& own, const SharedElement& partner) const;
 
-  // With the stride as a symbol.
-  [[nodiscard]] std::optional<Polynomial> polynomial(const ExprPtr& expr) const;
-  [[nodiscard]] Polynomial stride() const { return Polynomial::symbol(stride_); }
+  // The place in terms of the stride; nothing for anything else.
+  [[nodiscard]] std::optional<SharedElement> element(const ExprPtr& place) const;
   [[nodiscard]] bool halves() const { return order_ == Order::halving; }
   [[nodiscard]] const Block& update() const { return update_; }  // under the guard
   // What a refusal says first.
@@ -38,21 +47,25 @@ class TreeRounds {
   std::optional<std::int64_t> start_of(const ExprPtr& expr) const;
   int step_amount(const Assignment& step) const;
   static int amount_of(BinaryOperator op, const ExprPtr& by);
+  // Whether the guard selects the threads that a tree needs where element `index` is combined with
+  // the one a stride further.
   bool guard_matches(const Polynomial& index) const;
+  // With the stride as a symbol.
+  std::optional<Polynomial> polynomial(const ExprPtr& expr) const;
+  // Whether what stands behind the rounds reads more of the shared array than its first element
+  // before all threads put something else there.
+  bool reads_beyond_first(const std::string& array) const;
 
+  const Block& body_;
   const Analysis& analysis_;
   Dim3 block_;
+  BlockRow row_;
+  std::size_t position_ = 0;
   std::string where_;
   std::string stride_;
   Order order_ = Order::none;
   ExprPtr guard_;
   Block update_;
 };
-
-// Refuses where what stands behind `position` reads more of the shared array than its first element
-// before all threads put something else there.
-[[nodiscard]] Status only_first_is_read_after(const Block& body, std::size_t position,
-                                              const std::string& array, const Analysis& analysis,
-                                              const Dim3& block);
 
 }  // namespace regraph::rewrite

@@ -15,4 +15,10 @@ void rely_on_alignment(KernelState& state, int bytes) {
   rely_on(state, "buffers are aligned to " + std::to_string(bytes) + " bytes");
 }
 
+void relaunch(KernelState& state, const Launch& launch) {
+  state.plan.launches.front() = launch;
+  if (state.unit.kernel.launch_bounds_threads)
+    state.unit.kernel.launch_bounds_threads = static_cast<int>(launch.block.count());
+}
+
 }  // namespace regraph::rewrite

@@ -30,4 +30,7 @@ void rely_on(KernelState& state, const std::string& assumption);
 // Notes that every buffer has to begin at a multiple of so many bytes, for vectors.
 void rely_on_alignment(KernelState& state, int bytes);
 
+// Sets the one launch of the state. A bound on the threads of a block follows the launch's.
+void relaunch(KernelState& state, const Launch& launch);
+
 }  // namespace regraph::rewrite

@@ -18,11 +18,11 @@ StmtPtr doubling_loop(const Kernel& kernel, const ReductionTree& tree, std::int6
   const ExprPtr by = variable(stride.name);
   const ExprPtr thread = builtin("threadIdx.x");
   const auto slot = [&](const ExprPtr& index) {
-    return element(variable(tree.array, tree.scalar), {index});
+    return element(variable(tree.sum.variable, tree.sum.scalar), {index});
   };
   const ExprPtr works = equals(remainder(thread, source::multiply(integer(2), by)), integer(0));
   Block body;
-  body.push_back(branch(works, {tree.combine(slot(thread), slot(add(thread, by)))}));
+  body.push_back(branch(works, {tree.sum.combine(slot(thread), slot(add(thread, by)))}));
   body.push_back(barrier());
   return loop(declare(stride, integer(1)), less(by, integer(threads)),
               assign(by, AssignmentOperator::multiply, integer(2)), std::move(body));
@@ -42,13 +42,13 @@ Result<KernelState> with_divergent_tree(const KernelAnalysis& kernel) {
   body = kernel.kernel().body;
   Error reason = refuse("no tree reduction over a shared array");
   for (std::size_t position = 0; position < body.size(); ++position) {
-    const auto tree = match_reduction_tree(kernel.kernel(), kernel.analysis(), position, block);
+    const auto tree = match_reduction_tree(body, kernel.analysis(), position, block);
     if (!tree) continue;
     if (!tree->halves) {
       reason = refuse("the tree's stride doubles already");
       continue;
     }
-    if (is_floating(tree->scalar)) {
+    if (is_floating(tree->sum.scalar)) {
       if (!kernel.problem().assume.reassociate)
         return refuse("the problem does not grant 'assume: {reassociate: true}'");
       rely_on(result, kReordersSums);

@@ -86,10 +86,9 @@ class BlockSize final : public PlacedStep<Dim3> {
     const Kernel opened = result.unit.opened_kernel();
     Block named = with_named_block_extents(opened.body, before);
     if (named != opened.body) result.unit.kernel.body = std::move(named);
-    result.plan.launches.front().block = block;
-    if (result.unit.kernel.launch_bounds_threads) {
-      result.unit.kernel.launch_bounds_threads = static_cast<int>(block.count());
-    }
+    Launch launch = result.plan.launches.front();
+    launch.block = block;
+    relaunch(result, launch);
     return result;
   }
 

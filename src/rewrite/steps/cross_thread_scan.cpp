@@ -10,30 +10,14 @@
 // Legal under the conditions of that step; what is accumulated may be used in the loop, but what is
 // added to it must not follow from it (scan_loop.h). Several elements a thread are moved as vectors
 // where the row's length and place allow it, which is asked when the kernel runs.
-#include "rewrite/analysis/row_sharing.h"
-#include "rewrite/analysis/row_vectors.h"
-#include "rewrite/analysis/thread_rows.h"
-#include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/share_rows.h"
-#include "rewrite/transform/warp_shuffle.h"
+#include "rewrite/steps/row_sharing_step.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <utility>
 
 namespace regraph::rewrite {
 namespace {
 
-struct ScanPlace {
-  RowTeam team;
-  RowPlan plan;
-  std::optional<RowVectors> vectors;
-  Launch launch;  // afterwards
-};
-
-class CrossThreadScan final : public PlacedStep<ScanPlace> {
+class CrossThreadScan final : public RowSharingStep {
  public:
   std::string_view id() const override { return "cross_thread_scan"; }
 
@@ -49,76 +33,15 @@ class CrossThreadScan final : public PlacedStep<ScanPlace> {
   }
 
  protected:
-  Result<ScanPlace> find(const KernelAnalysis& kernel,
-                         const StepParameters& parameters) const override {
-    auto team = team_of(parameters);
+  Result<RowSharing> sharing_of(const StepParameters& parameters) const override {
+    auto team = team_along(parameters);
     if (!team) return team.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
-    auto form = kernel.single_exit();
-    if (!form) return form.error();
-    auto plan = plan_rows((*form)->kernel, (*form)->analysis, team->threads,
-                          team->threads > kWarpLanes, kernel.problem(), RunningValues::allowed);
-    if (!plan) return plan.error();
-    if (!has_scan(*plan)) return refuse("no loop over a row uses what it has accumulated so far");
-    for (const auto& [loop, shared] : *plan) {
-      if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
-        return status.error();
-    }
-    auto dealt = launch_for_rows(**form, **launch, team->rows,
-                                 {static_cast<std::uint32_t>(team->threads * team->rows), 1, 1});
-    if (!dealt) return dealt.error();
-    if (Status status = require_possible(*dealt, kernel, "the launch would not be valid: ");
-        !status) {
-      return status.error();
-    }
-    std::optional<RowVectors> vectors = vectors_of(**form, *plan, *team, kernel.problem());
-    return ScanPlace{*team, std::move(*plan), std::move(vectors), std::move(*dealt)};
-  }
-
-  KernelState rewrite(const KernelAnalysis& kernel, const ScanPlace& place) const override {
-    KernelState result = kernel.state();
-    for (const auto& [loop, shared] : place.plan) {
-      if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);
-    }
-    rely_on(result, kNeedsDistinctBuffers);
-    if (place.vectors) rely_on_alignment(result, kernel.problem().assume.align);
-    result.unit.kernel.body =
-        share_rows((*kernel.single_exit())->kernel, place.plan, place.vectors, place.team);
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = place.team.threads * place.team.rows;
-    return result;
-  }
-
- private:
-  static Result<RowTeam> team_of(const StepParameters& parameters) {
-    auto threads = integer_parameter(parameters, "threads_per_row");
-    if (!threads) return threads.error();
-    auto rows = integer_parameter(parameters, "rows_per_block");
-    if (!rows) return rows.error();
     auto items = integer_parameter(parameters, "items");
     if (!items) return items.error();
-    if (Status status = require_whole_warps(*threads, *rows); !status) return status.error();
     if (*items != 1 && *items != 2 && *items != 4 && *items != 8)
       return fail(ErrorCode::invalid_argument, "'items' must be 1, 2, 4 or 8");
-    return RowTeam{*threads, *rows, false, *items};
-  }
-
-  // Vectors of a thread's items, where they can be had: other loops than scans take the row's
-  // elements in another order.
-  static std::optional<RowVectors> vectors_of(const KernelForm& form, const RowPlan& plan,
-                                              const RowTeam& team, const Problem& problem) {
-    const bool is_alone = std::all_of(
-        plan.begin(), plan.end(), [](const auto& entry) { return entry.second.scan.has_value(); });
-    if (team.items == 1 || !is_alone) return std::nullopt;
-    auto vectors =
-        plan_row_vectors(form.kernel, form.analysis, plan, team.threads, team.items, problem);
-    if (!vectors) return std::nullopt;
-    // Rounds hand over what they have: none keeps its elements.
-    vectors->vectors = 0;
-    return std::move(*vectors);
+    team->items = *items;
+    return RowSharing{*team, true};
   }
 };
 

@@ -91,9 +91,7 @@ class Delinearize final : public PlacedStep<SplitPlace> {
     KernelState result = kernel.state();
     result.unit.kernel.body = with_split_index(**kernel.single_exit(), place.from, place.to,
                                                place.divisor, kernel.problem());
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = static_cast<int>(place.launch.block.count());
+    relaunch(result, place.launch);
     return result;
   }
 

@@ -49,9 +49,7 @@ class SumCode {
  public:
   SumCode(const KernelForm& form, const ElementSum& sum, const SumShape& shape)
       : form_(form), sum_(sum), shape_(shape), names_(form.kernel) {
-    total_.variable = names_.fresh("sum");
-    total_.type = sum.type;
-    total_.scalar = sum.scalar;
+    total_ = Reduction({names_.fresh("sum"), sum.type, sum.scalar});
     first_ = names_.fresh("first");
     element_ = names_.fresh("i");
   }
@@ -60,8 +58,7 @@ class SumCode {
     const ExprPtr count = to_expression(sum_.count);
     const ExprPtr per_block = integer(shape_.elements_per_block());
     Block result = {
-        declare(local_variable(total_.variable, total_.type, total_.scalar),
-                zero_of(total_.scalar)),
+        total_.declared(zero_of(total_.scalar)),
         declare_integer(first_, multiply(cast("int", source::builtin("blockIdx.x")), per_block))};
     const ExprPtr whole =
         binary(BinaryOperator::less_equal, source::add(first(), per_block), count);
@@ -76,7 +73,6 @@ class SumCode {
 
  private:
   ExprPtr first() const { return variable(first_); }
-  ExprPtr total() const { return variable(total_.variable, total_.scalar); }
 
   // An atomic converts what it adds before it does.
   ExprPtr added() const {
@@ -89,7 +85,7 @@ class SumCode {
     const ExprPtr index = variable(element_);
     Block body = rewrite_statements(sum_.element, [&](const StmtPtr& stmt) -> std::optional<Block> {
       if (stmt.get() != sum_.atomic) return std::nullopt;
-      return Block{assign(total(), AssignmentOperator::add, added())};
+      return Block{assign(total_.value(), AssignmentOperator::add, added())};
     });
     body = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       if (const auto* access = as<Subscript>(expr)) {
@@ -172,14 +168,15 @@ class SumCode {
       out.insert(out.begin(), declare(slots, nullptr));
       const ExprPtr warp = divide(thread, integer(kWarpLanes));
       const ExprPtr lane = remainder(thread, integer(kWarpLanes));
-      out.push_back(
-          branch(equals(lane, integer(0)), {assign(source::element(array, {warp}), total())}));
+      out.push_back(branch(equals(lane, integer(0)),
+                           {assign(source::element(array, {warp}), total_.value())}));
       out.push_back(barrier());
-      out.push_back(assign(total(), source::element(array, {remainder(thread, integer(warps))})));
+      out.push_back(
+          assign(total_.value(), source::element(array, {remainder(thread, integer(warps))})));
       out.push_back(all_reduce(total_, warps, names_.fresh("offset"), names_.fresh("other")));
     }
-    out.push_back(
-        branch(equals(thread, integer(0)), {evaluate(call("atomicAdd", {sum_.target, total()}))}));
+    out.push_back(branch(equals(thread, integer(0)),
+                         {evaluate(call("atomicAdd", {sum_.target, total_.value()}))}));
   }
 
   const KernelForm& form_;
@@ -237,9 +234,7 @@ class SumOfElements {
     rely_on(result, kNeedsDistinctBuffers);
     if (is_floating(place.sum.scalar)) rely_on(result, kReordersSums);
     result.unit.kernel.body = element_sum_code(**kernel.single_exit(), place.sum, place.shape);
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = place.shape.threads;
+    relaunch(result, place.launch);
     kernel.note_reliance(result);
     return result;
   }

@@ -49,10 +49,7 @@ class GridStride final : public PlacedStep<GridPlace> {
       return refuse("the kernel uses gridDim.x, which would change");
     if (Status status = require_blocks(kernel, **launch, *rounds); !status) return status.error();
     const Launch& before = **launch;
-    const IntegerExpression grid =
-        before.grid[0].substitute({{"bx", IntegerExpression(before.block.x)},
-                                   {"by", IntegerExpression(before.block.y)},
-                                   {"bz", IntegerExpression(before.block.z)}});
+    const IntegerExpression grid = with_block_extents(before.grid[0], before.block);
     GridPlace place{*rounds, size_in_kernel(grid, kernel.kernel(), kernel.analysis(), false)};
     if (!place.blocks) {
       return refuse("the grid " + grid.text() + " is not made of the kernel's parameters");

@@ -83,9 +83,7 @@ class Linearize final : public PlacedStep<FlatPlace> {
     KernelState result = kernel.state();
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = flat_body(form, place);
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = static_cast<int>(place.launch.block.count());
+    relaunch(result, place.launch);
     return result;
   }
 

@@ -56,7 +56,7 @@ class Splitter {
       arrays.push_back(names_.fresh(reduction.variable + "_part"));
       result.push_back(declare(
           local_variable(arrays.back(), reduction.type, reduction.scalar, {count_}), nullptr));
-      const ExprPtr own = variable(reduction.variable, reduction.scalar);
+      const ExprPtr own = reduction.value();
       const ExprPtr element =
           source::element(variable(arrays.back(), reduction.scalar), {variable(part)});
       const ExprPtr neutral = reduction.neutral();

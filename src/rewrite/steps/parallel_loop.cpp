@@ -103,9 +103,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     if (place.loop.effects.rounds) rely_on(result, kReordersSums);
     result.unit.kernel.body = place.folds ? loop_in_index(form, place.loop, kernel.problem())
                                           : loop_on_axis(form, place.loop, place.axis, place.moved);
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = static_cast<int>(place.launch.block.count());
+    relaunch(result, place.launch);
     return result;
   }
 

@@ -10,6 +10,7 @@
 // operator is associative (floating point: the problem must grant reassociation), and only sh[0] is
 // read afterwards before the array is written again.
 #include "affine/block_geometry.h"
+#include "rewrite/analysis/block_row.h"
 #include "rewrite/analysis/reduction_tree.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/warp_shuffle.h"
@@ -25,9 +26,9 @@ namespace {
 // value op= __shfl_down_sync(mask, value, offset) for offsets lanes/2 .. 1.
 StmtPtr shuffle_loop(const ReductionTree& tree, const std::string& value, const std::string& offset,
                      int lanes) {
-  const ExprPtr own = source::variable(value, tree.scalar);
+  const ExprPtr own = source::variable(value, tree.sum.scalar);
   const ExprPtr other = call("__shfl_down_sync", {full_mask(), own, source::variable(offset)});
-  return halving_loop(offset, lanes, {tree.combine(own, other)});
+  return halving_loop(offset, lanes, {tree.sum.combine(own, other)});
 }
 
 struct TreePlace {
@@ -54,12 +55,12 @@ class ReduceShuffle final : public PlacedStep<TreePlace> {
     const Block& body = kernel.kernel().body;
     Error reason = refuse("no tree reduction over a shared array in one of the known shapes");
     for (std::size_t position = 0; position < body.size(); ++position) {
-      auto tree = match_reduction_tree(kernel.kernel(), kernel.analysis(), position, block);
+      auto tree = match_reduction_tree(body, kernel.analysis(), position, block);
       if (!tree) {
         if (is<ForLoop>(body[position])) reason = tree.error();
         continue;
       }
-      if (is_floating(tree->scalar) && !kernel.problem().assume.reassociate) {
+      if (is_floating(tree->sum.scalar) && !kernel.problem().assume.reassociate) {
         return refuse(
             "the problem does not grant 'assume: {reassociate: true}' for floating point");
       }
@@ -71,24 +72,25 @@ class ReduceShuffle final : public PlacedStep<TreePlace> {
   KernelState rewrite(const KernelAnalysis& kernel, const TreePlace& place) const override {
     KernelState result = kernel.state();
     const Dim3& block = result.plan.launches.front().block;
-    result.unit.kernel.body = rewritten(kernel.kernel(), place, block);
-    if (is_floating(place.tree.scalar)) rely_on(result, kReordersSums);
+    result.unit.kernel.body = rewritten(kernel, place, block);
+    if (is_floating(place.tree.sum.scalar)) rely_on(result, kReordersSums);
     return result;
   }
 
  private:
   static ExprPtr slot(const ReductionTree& tree, ExprPtr index) {
-    return element(source::variable(tree.array, tree.scalar), {std::move(index)});
+    return element(source::variable(tree.sum.variable, tree.sum.scalar), {std::move(index)});
   }
 
   // Leaves the thread's own value in `value`, at the end of the statements before the tree. When
   // the array was filled right before, the value is still at hand and the store is not needed.
-  static void take_own_value(const ReductionTree& tree, const std::string& value, Block& body) {
-    const Variable variable = local_variable(value, tree.type, tree.scalar);
+  static void take_own_value(const ReductionTree& tree, const BlockRow& row,
+                             const std::string& value, Block& body) {
+    const Variable variable = local_variable(value, tree.sum.type, tree.sum.scalar);
     const bool is_filled = body.size() >= 2 && is<Barrier>(body.back());
     const auto* fill = is_filled ? as<Assignment>(body[body.size() - 2]) : nullptr;
     if (fill != nullptr && fill->op == AssignmentOperator::assign &&
-        tree.is_own_slot(fill->target)) {
+        base_name(*fill->target) == tree.sum.variable && row.is_own_slot(*fill->target)) {
       const ExprPtr filled = fill->value;
       body.resize(body.size() - 2);
       body.push_back(declare(variable, filled));
@@ -98,18 +100,20 @@ class ReduceShuffle final : public PlacedStep<TreePlace> {
     }
   }
 
-  static Block rewritten(const Kernel& kernel, const TreePlace& place, const Dim3& block) {
+  static Block rewritten(const KernelAnalysis& analysis, const TreePlace& place,
+                         const Dim3& block) {
+    const Kernel& kernel = analysis.kernel();
     const ReductionTree& tree = place.tree;
     const int warps = static_cast<int>(block.x) / kWarpLanes;
     const ExprPtr thread = builtin("threadIdx.x");
     const std::string value = fresh_name(kernel, "value");
     const std::string offset = fresh_name(kernel, "offset");
     const std::string warp_offset = fresh_name(kernel, "warp_offset");
-    const ExprPtr own = source::variable(value, tree.scalar);
+    const ExprPtr own = source::variable(value, tree.sum.scalar);
 
     const auto loop = kernel.body.begin() + static_cast<std::ptrdiff_t>(place.position);
     Block body(kernel.body.begin(), loop);
-    take_own_value(tree, value, body);
+    take_own_value(tree, BlockRow(analysis.analysis(), block), value, body);
     body.push_back(shuffle_loop(tree, value, offset, kWarpLanes));
     body.push_back(branch(equals(remainder(thread, integer(kWarpLanes)), integer(0)),
                           {source::assign(slot(tree, divide(thread, integer(kWarpLanes))), own)}));

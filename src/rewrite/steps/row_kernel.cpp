@@ -156,20 +156,15 @@ Result<KernelState> with_warps_as_blocks(const KernelAnalysis& kernel) {
   if (!body) return refuse("a warp is asked for otherwise than by its number in the grid");
   whole.body = std::move(*body);
   result.unit.kernel = std::move(whole);
-  Launch& made = result.plan.launches.front();
-  made = flat;
+  Launch made = flat;
   for (IntegerExpression& extent : made.grid) {
-    extent = extent.substitute({{"bx", IntegerExpression(std::int64_t{flat.block.x})},
-                                {"by", IntegerExpression(std::int64_t{flat.block.y})},
-                                {"bz", IntegerExpression(1)}});
+    extent = with_block_extents(extent, flat.block);
   }
   made.grid[0] =
       IntegerExpression::multiply(made.grid[0], IntegerExpression(std::int64_t{flat.block.y}));
   made.block = {kWarp, 1, 1};
-  if (result.unit.kernel.launch_bounds_threads) {
-    result.unit.kernel.launch_bounds_threads = static_cast<int>(kWarp);
-    result.unit.kernel.launch_bounds_min_blocks.reset();
-  }
+  result.unit.kernel.launch_bounds_min_blocks.reset();
+  relaunch(result, made);
   kernel.note_reliance(result);
   return result;
 }
@@ -208,8 +203,8 @@ class RowKernel final : public StepRewriter {
       const Status status = find_built_in_step(first.step)->match(analysis, first.settings.front());
       return status ? status : Status(refuse(first.step + ": " + status.error().message));
     }
-    if (!are_side_by_side(parameters)) return dealing().match(analysis, dealt(parameters));
-    return slicing().match(analysis, sliced(parameters));
+    const auto [step, setting] = dealing(parameters);
+    return step->match(analysis, setting);
   }
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
@@ -218,8 +213,8 @@ class RowKernel final : public StepRewriter {
     if (!raised) return raised.error();
     const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
     if (takes_elements(parameters)) return apply_members(analysis, spreading());
-    return are_side_by_side(parameters) ? slicing().apply(analysis, sliced(parameters))
-                                        : dealing().apply(analysis, dealt(parameters));
+    const auto [step, setting] = dealing(parameters);
+    return step->apply(analysis, setting);
   }
 
  private:
@@ -256,13 +251,6 @@ class RowKernel final : public StepRewriter {
     });
     return found;
   }
-  static const StepRewriter& slicing() { return *find_built_in_step("slice_reduction"); }
-  static StepParameters sliced(const StepParameters& parameters) {
-    return {{"slices", parameters.at("threads")}};
-  }
-
-  static const StepRewriter& dealing() { return *find_built_in_step("cross_thread_reduction"); }
-
   // Rows may be those of blocks, or of the warps of blocks. Errors: of the first.
   static Result<KernelState> raised_by_blocks_or_warps(const KernelAnalysis& kernel) {
     auto raised = serialise_rows(kernel);
@@ -288,11 +276,15 @@ class RowKernel final : public StepRewriter {
     return find_built_in_step("online_fusion")->apply(analysis, {{"form", form->second}});
   }
 
-  static StepParameters dealt(const StepParameters& parameters) {
-    StepParameters result = {{"threads_per_row", parameters.at("threads")},
-                             {"rows_per_block", parameters.at("rows")}};
-    if (parameters.at("width") != "1") result["width"] = parameters.at("width");
-    return result;
+  // The step that deals rows out to threads, and its setting.
+  static std::pair<const StepRewriter*, StepParameters> dealing(const StepParameters& parameters) {
+    if (are_side_by_side(parameters)) {
+      return {find_built_in_step("slice_reduction"), {{"slices", parameters.at("threads")}}};
+    }
+    StepParameters setting = {{"threads_per_row", parameters.at("threads")},
+                              {"rows_per_block", parameters.at("rows")}};
+    if (parameters.at("width") != "1") setting["width"] = parameters.at("width");
+    return {find_built_in_step("cross_thread_reduction"), setting};
   }
 };
 

@@ -16,6 +16,7 @@
 // top of the kernel, and nothing before it writes memory.
 #include "base/result.h"
 #include "kernel/launch_plan.h"
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/online_updates.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/shared_memory.h"
@@ -145,8 +146,8 @@ Result<std::vector<StripAccumulator>> accumulators_of(const StripLoop& strips, c
     }
     if (is_given_away(reduction.variable, kernel))
       return refuse("the address of '" + reduction.variable + "' is passed on");
-    const bool is_asked = strips.active && variables_of(strips.active).contains(reduction.variable);
-    if (is_asked || variables_of(strips.counted.limit).contains(reduction.variable))
+    if (is_mentioned(strips.active, reduction.variable) ||
+        is_mentioned(strips.counted.limit, reduction.variable))
       return refuse("'" + reduction.variable + "' says which strips there are");
     StripAccumulator accumulator;
     accumulator.reduction = reduction;
@@ -264,8 +265,7 @@ class Slicer {
   }
 
   static ExprPtr value_at(const StripAccumulator& accumulator, const std::vector<ExprPtr>& at) {
-    return element(source::variable(accumulator.reduction.variable, accumulator.reduction.scalar),
-                   at);
+    return element(accumulator.reduction.value(), at);
   }
 
   // What slices add to later, the first one's start value aside, begins at the neutral value.
@@ -491,10 +491,7 @@ class SliceK final : public PlacedStep<Slices> {
     const Dim3 before = result.plan.launches.front().block;
     result.unit.kernel.body =
         slice_strips(kernel.kernel(), slices.strips, slices.accumulators, before, slices.count);
-    result.plan.launches.front() = slices.launch;
-    if (result.unit.kernel.launch_bounds_threads) {
-      result.unit.kernel.launch_bounds_threads = static_cast<int>(slices.launch.block.count());
-    }
+    relaunch(result, slices.launch);
     if (std::any_of(
             slices.accumulators.begin(), slices.accumulators.end(),
             [](const StripAccumulator& accumulator) { return accumulator.reduction.rounds(); })) {

@@ -8,30 +8,14 @@
 // are contiguous across threads (slice_reduction is the same for loops whose totals alone are
 // used). Legal under the conditions of cross_thread_scan, in a form in which all threads of a block
 // reach the loop and have as many rounds.
-#include "rewrite/analysis/row_sharing.h"
-#include "rewrite/analysis/thread_rows.h"
-#include "rewrite/steps/step_rewriter.h"
-#include "rewrite/transform/share_rows.h"
+#include "rewrite/steps/row_sharing_step.h"
 
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <string>
-#include <utility>
 
 namespace regraph::rewrite {
 namespace {
 
-// Outputs a block: one warp's, so that what it reads and writes of a step is contiguous.
-constexpr int kScanColumns = 32;
-
-struct SliceScanPlace {
-  RowTeam team;
-  RowPlan plan;
-  Launch launch;  // afterwards
-};
-
-class SliceScan final : public PlacedStep<SliceScanPlace> {
+class SliceScan final : public RowSharingStep {
  public:
   std::string_view id() const override { return "slice_scan"; }
 
@@ -45,70 +29,15 @@ class SliceScan final : public PlacedStep<SliceScanPlace> {
   }
 
  protected:
-  Result<SliceScanPlace> find(const KernelAnalysis& kernel,
-                              const StepParameters& parameters) const override {
-    auto team = team_of(parameters);
+  Result<RowSharing> sharing_of(const StepParameters& parameters) const override {
+    auto team = team_across(parameters);
     if (!team) return team.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
-    // Slices lie along y, where the block has one thread so far.
-    for (const char* builtin : {"threadIdx.y", "blockDim.y"}) {
-      if (kernel.analysis().uses_builtin(builtin))
-        return refuse(std::string("the kernel uses ") + builtin + ", along which slices would lie");
-    }
-    auto form = kernel.direct_normal();
-    if (!form) return form.error();
-    auto plan = plan_rows((*form)->kernel, (*form)->analysis, team->threads, true, kernel.problem(),
-                          RunningValues::allowed);
-    if (!plan) return plan.error();
-    if (!has_scan(*plan)) return refuse("no loop uses what it has accumulated so far");
-    if (Status status = require_all_reach(*plan, (*form)->kernel, (*form)->analysis); !status)
-      return status.error();
-    for (const auto& [loop, shared] : *plan) {
-      if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
-        return status.error();
-    }
-    if (Status status = require_shared_bytes(slot_bytes(*plan, team->threads * kScanColumns),
-                                             kernel, "the slices need");
-        !status) {
-      return status.error();
-    }
-    auto dealt = launch_for_rows(**form, **launch, kScanColumns,
-                                 {kScanColumns, static_cast<std::uint32_t>(team->threads), 1});
-    if (!dealt) return dealt.error();
-    if (Status status = require_possible(*dealt, kernel, "the launch would not be valid: ");
-        !status) {
-      return status.error();
-    }
-    return SliceScanPlace{*team, std::move(*plan), std::move(*dealt)};
-  }
-
-  KernelState rewrite(const KernelAnalysis& kernel, const SliceScanPlace& place) const override {
-    const Kernel& form = (*kernel.direct_normal())->kernel;
-    KernelState result = kernel.state();
-    for (const auto& [loop, shared] : place.plan) {
-      if (any_rounds(shared.reductions)) rely_on(result, kReordersSums);
-    }
-    rely_on(result, kNeedsDistinctBuffers);
-    result.unit.kernel = form;
-    result.unit.kernel.body = share_rows(form, place.plan, std::nullopt, place.team);
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = place.team.threads * kScanColumns;
-    return result;
-  }
-
- private:
-  static Result<RowTeam> team_of(const StepParameters& parameters) {
-    auto slices = integer_parameter(parameters, "slices");
-    if (!slices) return slices.error();
-    if (*slices < 2) return fail(ErrorCode::invalid_argument, "'slices' must be at least 2");
     auto items = integer_parameter(parameters, "items");
     if (!items) return items.error();
     if (*items < 1 || *items > 16)
       return fail(ErrorCode::invalid_argument, "'items' must be between 1 and 16");
-    return RowTeam{*slices, kScanColumns, true, *items};
+    team->items = *items;
+    return RowSharing{*team, true};
   }
 };
 

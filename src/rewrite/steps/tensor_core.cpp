@@ -205,9 +205,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
       if (kernel.analysis().uses_builtin(std::string("gridDim.") +
                                          kAxes[static_cast<std::size_t>(axis)]))
         return refuse("the kernel asks for the grid's extent, which changes");
-      grid = grid.substitute({{"bx", IntegerExpression(block.x)},
-                              {"by", IntegerExpression(block.y)},
-                              {"bz", IntegerExpression(block.z)}});
+      grid = with_block_extents(grid, block);
     }
     for (std::size_t i = 0; i < 2; ++i) {
       const int axis = place.product.factors[i].axis.axis;

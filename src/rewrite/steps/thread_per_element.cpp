@@ -58,10 +58,7 @@ StmtPtr counted(const GridStrideLoop& loop, Names& names) {
 Result<KernelState> one_thread_a_block(const KernelAnalysis& kernel, const GridStrideLoop& loop) {
   const KernelForm& form = **kernel.single_exit();
   const Launch& before = **kernel.launch();
-  const IntegerExpression grid =
-      before.grid[0].substitute({{"bx", IntegerExpression(before.block.x)},
-                                 {"by", IntegerExpression(before.block.y)},
-                                 {"bz", IntegerExpression(before.block.z)}});
+  const IntegerExpression grid = with_block_extents(before.grid[0], before.block);
   const ExprPtr blocks = size_in_kernel(grid, form.kernel, form.analysis, false);
   if (!blocks) return refuse("the grid " + grid.text() + " is not made of the kernel's parameters");
   Names names(form.kernel);

@@ -1,6 +1,7 @@
 #include "rewrite/transform/disaggregated_atomics.h"
 
 #include "rewrite/analysis/first_thread.h"
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/reduction_tree.h"
 #include "rewrite/forms/names.h"
 #include "source/build.h"
@@ -26,15 +27,6 @@ const Call* addition(const Stmt& stmt) {
   return call.function == "atomicAdd" && call.arguments.size() == 2 ? &call : nullptr;
 }
 
-int uses_of(const std::string& name, const Block& body) {
-  int uses = 0;
-  walk_expressions(body, [&](const Expr& expr) {
-    const auto* variable = as<VariableReference>(expr);
-    uses += variable != nullptr && variable->name == name ? 1 : 0;
-  });
-  return uses;
-}
-
 // The type of what the atomic adds to; nothing where that is not known.
 std::optional<ScalarType> type_of_target(const ExprPtr& target, const Kernel& kernel) {
   std::optional<ScalarType> result;
@@ -57,7 +49,7 @@ class TreeTaker {
     if (analysis_.uses_warp_intrinsics()) return std::nullopt;
     for (std::size_t at = 0; at < kernel_.body.size(); ++at) {
       if (!is<ForLoop>(*kernel_.body[at])) continue;
-      auto tree = match_reduction_tree(kernel_, analysis_, at, block_);
+      auto tree = match_reduction_tree(kernel_.body, analysis_, at, block_);
       if (tree) return without(*tree, at);
     }
     return std::nullopt;
@@ -65,33 +57,34 @@ class TreeTaker {
 
  private:
   std::optional<Block> without(const ReductionTree& tree, std::size_t at) const {
-    if (tree.op != AssignmentOperator::add || !tree.function.empty()) return std::nullopt;
+    if (tree.sum.kind != Reduction::Kind::compound || tree.sum.op != AssignmentOperator::add)
+      return std::nullopt;
     const Call* total = total_after(tree, at);
     if (total == nullptr || !is_alone(tree, at)) return std::nullopt;
-    if (type_of_target(total->arguments[0], kernel_) != tree.scalar) return std::nullopt;
+    if (type_of_target(total->arguments[0], kernel_) != tree.sum.scalar) return std::nullopt;
     Names names(kernel_);
     const std::string own = names.fresh("mine");
     Block body(kernel_.body.begin(), kernel_.body.begin() + static_cast<std::ptrdiff_t>(at));
     body = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declaration = as<Declaration>(stmt);
       const bool goes = is<Barrier>(*stmt) ||
-                        (declaration != nullptr && declaration->variable.name == tree.array);
+                        (declaration != nullptr && declaration->variable.name == tree.sum.variable);
       return goes ? std::optional(Block()) : std::nullopt;
     });
     body = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       if (!is_of(tree, *expr)) return std::nullopt;
-      return source::variable(own, tree.scalar);
+      return source::variable(own, tree.sum.scalar);
     });
-    body.insert(body.begin(),
-                declare(local_variable(own, tree.type, tree.scalar), zero_of(tree.scalar)));
-    body.push_back(evaluate(
-        source::call(total->function, {total->arguments[0], source::variable(own, tree.scalar)})));
+    body.insert(body.begin(), declare(local_variable(own, tree.sum.type, tree.sum.scalar),
+                                      zero_of(tree.sum.scalar)));
+    body.push_back(evaluate(source::call(
+        total->function, {total->arguments[0], source::variable(own, tree.sum.scalar)})));
     return body;
   }
 
   static bool is_of(const ReductionTree& tree, const Expr& expr) {
     const auto* access = as<Subscript>(expr);
-    return access != nullptr && is_named(access->base, tree.array);
+    return access != nullptr && is_named(access->base, tree.sum.variable);
   }
 
   // if (threadIdx.x == 0) atomicAdd(total, slots[0]); and nothing else.
@@ -120,7 +113,8 @@ class TreeTaker {
     const auto* declaration = as<Declaration>(stmt);
     return declaration != nullptr && declaration->value &&
            analysis_.is_single_definition(declaration->variable.name) &&
-           declaration->variable.scalar == tree.scalar && is_first_slot(tree, declaration->value);
+           declaration->variable.scalar == tree.sum.scalar &&
+           is_first_slot(tree, declaration->value);
   }
 
   bool is_first_slot(const ReductionTree& tree, const ExprPtr& value) const {
@@ -142,7 +136,7 @@ class TreeTaker {
     walk(before, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration != nullptr && declaration->variable.storage != Storage::automatic &&
-          declaration->variable.name != tree.array) {
+          declaration->variable.name != tree.sum.variable) {
         result = false;
       }
       walk_own_expressions(stmt, [&](const Expr& expr) {
@@ -153,7 +147,7 @@ class TreeTaker {
         ++slots;
       });
     });
-    return result && uses_of(tree.array, before) == slots;
+    return result && count_mentions(before, tree.sum.variable) == slots;
   }
 
   const Kernel& kernel_;
@@ -185,7 +179,7 @@ class SumOpener {
     if (auto renamed = under_first_name()) return renamed;
     if (!take_declaration()) return std::nullopt;
     Block opened = open(body_, false);
-    if (is_used_otherwise_ || uses_of(name_, opened) > 0) return std::nullopt;
+    if (is_used_otherwise_ || is_mentioned(opened, name_)) return std::nullopt;
     if (const auto once = std::move(once_)) opened.push_back(*once);
     return opened;
   }

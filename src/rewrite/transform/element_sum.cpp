@@ -1,6 +1,7 @@
 #include "rewrite/transform/element_sum.h"
 
 #include "affine/global_index.h"
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/transform/loop_to_threads.h"
 #include "rewrite/transform/unused_integers.h"
 #include "source/build.h"
@@ -143,12 +144,8 @@ class SumFinder {
           return refuse("elements add to places of their own");
       }
     }
-    int uses = 0;
-    walk_expressions(form_.kernel.body, [&](const Expr& expr) {
-      const auto* variable = as<VariableReference>(expr);
-      uses += variable != nullptr && variable->name == name ? 1 : 0;
-    });
-    if (uses != 1) return refuse("'" + name + "' is used besides");
+    if (count_mentions(form_.kernel.body, name) != 1)
+      return refuse("'" + name + "' is used besides");
     sum_.type = parameter->type;
     sum_.scalar = *parameter->scalar;
     if (is_floating(sum_.scalar) && !problem_.assume.reassociate) {

@@ -1,6 +1,7 @@
 #include "rewrite/transform/exchanges_as_trees.h"
 
 #include "rewrite/analysis/lockstep.h"
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/forms/names.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -22,12 +23,18 @@ ExprPtr thread_index() {
 }
 
 bool holds_shuffle(const StmtPtr& stmt) {
-  bool found = false;
-  walk_expressions({stmt}, [&](const Expr& expr) {
+  return any_expression(Block{stmt}, [](const Expr& expr) {
     const auto* call = as<Call>(expr);
-    found = found || (call != nullptr && call->function.starts_with("__shfl_"));
+    return call != nullptr && call->function.starts_with("__shfl_");
   });
-  return found;
+}
+
+// Whether one of the statements declares the variable.
+bool declares(const Block& block, const std::string& name) {
+  return std::ranges::any_of(block, [&](const StmtPtr& stmt) {
+    const auto* declared = as<Declaration>(stmt);
+    return declared != nullptr && declared->variable.name == name;
+  });
 }
 
 // A total, and the threads that have it.
@@ -89,7 +96,8 @@ class ExchangeReplacer {
   }
 
   bool is_used_later(const std::string& name, const Block& gone) const {
-    return uses(kernel_.body, name) > uses(gone, name) + uses(passed(name), name);
+    return count_mentions(kernel_.body, name) >
+           count_mentions(gone, name) + count_mentions(passed(name), name);
   }
 
   // Replaces the exchange that begins at a statement; where it ends, `first` where there is none.
@@ -137,12 +145,6 @@ class ExchangeReplacer {
     return end;
   }
 
-  static int uses(const Block& block, const std::string& name) {
-    int count = 0;
-    walk_expressions(block, [&](const Expr& expr) { count += is_named(expr, name) ? 1 : 0; });
-    return count;
-  }
-
   // The total of all threads, if some of them have it.
   std::optional<Total> total_of(const std::vector<LockstepValue>& values) const {
     const ThreadSet all = Lockstep(analysis_, threads_).all();
@@ -179,7 +181,7 @@ class ExchangeReplacer {
                   const ThreadSet& active, const std::set<const Stmt*>& skipped,
                   const Lockstep& machine, std::vector<std::string>& names) const {
     for (const StmtPtr& stmt : block) {
-      if (skipped.contains(stmt.get()) || uses({stmt}, name) == 0) continue;
+      if (skipped.contains(stmt.get()) || !is_mentioned(Block{stmt}, name)) continue;
       const auto* declared = as<Declaration>(stmt);
       const bool is_copy = declared != nullptr && is_named(declared->value, name) &&
                            analysis_.is_single_definition(declared->variable.name);
@@ -209,8 +211,8 @@ class ExchangeReplacer {
         if (!is_set && (active & ~allowed).any()) return false;
         continue;
       }
-      const int inside = uses(body_of(*stmt), name);
-      if (uses({stmt}, name) > inside && (active & ~allowed).any()) return false;
+      const int inside = count_mentions(body_of(*stmt), name);
+      if (count_mentions({stmt}, name) > inside && (active & ~allowed).any()) return false;
       if (!is_read_by(body_of(*stmt), name, allowed, active, skipped, machine, names)) return false;
     }
     return true;
@@ -222,14 +224,7 @@ class ExchangeReplacer {
     const bool are_numbers = std::ranges::all_of(values, [](const LockstepValue& value) {
       return value.kind == LockstepValue::Kind::number;
     });
-    int sets = 0;
-    bool is_declared = false;
-    for (const StmtPtr& stmt : gone) {
-      const auto* declared = as<Declaration>(stmt);
-      is_declared = is_declared || (declared != nullptr && declared->variable.name == name);
-    }
-    walk(gone, [&](const Stmt& stmt) { sets += is_named(target_of(stmt), name) ? 1 : 0; });
-    return are_numbers && is_declared && sets == 0;
+    return are_numbers && declares(gone, name) && !assigned_names(gone).contains(name);
   }
 
   void write(const std::map<std::string, Total>& totals,
@@ -252,12 +247,9 @@ class ExchangeReplacer {
     for (const auto& [name, total] : totals) {
       const Variable& variable = *analysis_.local(name);
       const ExprPtr value = source::variable(result_of(total), variable.scalar);
-      const bool is_declared = std::ranges::any_of(gone, [&](const StmtPtr& stmt) {
-        const auto* declared = as<Declaration>(stmt);
-        return declared != nullptr && declared->variable.name == variable.name;
-      });
-      out.push_back(is_declared ? declare(variable, value)
-                                : source::assign(source::variable(name, variable.scalar), value));
+      out.push_back(declares(gone, name)
+                        ? declare(variable, value)
+                        : source::assign(source::variable(name, variable.scalar), value));
     }
   }
 
@@ -365,7 +357,7 @@ class ExchangeReplacer {
   // block. False where an element is not known.
   bool drop_arrays(Block& body) const {
     for (const std::string& array : touched_) {
-      if (uses(body, array) == 0) {
+      if (count_mentions(body, array) == 0) {
         body = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           const auto* declared = as<Declaration>(stmt);
           const bool goes = declared != nullptr && declared->variable.name == array;
@@ -392,7 +384,7 @@ class ExchangeReplacer {
       if (name.empty()) name = fresh.fresh(array + "_" + std::to_string(at->value));
       return source::variable(name, expr->type);
     });
-    if (known != uses(body, array)) return false;
+    if (known != count_mentions(body, array)) return false;
     body = rewrite_statements(result, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declared = as<Declaration>(stmt);
       if (declared == nullptr || declared->variable.name != array) return std::nullopt;

@@ -34,7 +34,7 @@ KernelState with_thread_a_row(const KernelAnalysis& kernel, const KernelForm& fo
   index.is_const = true;
   const StmtPtr declared = declare(
       index, add(multiply(builtin("blockIdx.x"), builtin("blockDim.x")), builtin(kPlaceInRow)));
-  Launch& made = result.plan.launches.front();
+  Launch made = launch;
   made.grid[0] = launch.grid[0].substitute({{"bx", IntegerExpression(threads)}});
   const ExprPtr extent = grid_extent(made, 0, form.kernel);
   made.block = {extent ? kRaisedBlock : 1, 1, 1};
@@ -44,10 +44,8 @@ KernelState with_thread_a_row(const KernelAnalysis& kernel, const KernelForm& fo
   }
   rows.insert(rows.begin(), declared);
   result.unit.kernel.body = std::move(rows);
-  if (result.unit.kernel.launch_bounds_threads) {
-    result.unit.kernel.launch_bounds_threads = static_cast<int>(made.block.x);
-    result.unit.kernel.launch_bounds_min_blocks.reset();
-  }
+  result.unit.kernel.launch_bounds_min_blocks.reset();
+  relaunch(result, made);
   kernel.note_reliance(result);
   return result;
 }

@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "kernel/launch_plan.h"
 #include "rewrite/analysis/pair_choice.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/analysis/tree_rounds.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/analysis.h"
@@ -35,34 +36,13 @@ struct PairTree {
   BinaryOperator tie = BinaryOperator::less;
 };
 
-// An element of a shared array.
-struct Slot {
-  const Variable* array = nullptr;
-  Polynomial index;
-};
-
-std::optional<Slot> slot_of(const ExprPtr& expr, const TreeRounds& rounds,
-                            const Analysis& analysis) {
-  const auto* access = as<Subscript>(expr);
-  const auto* base = access != nullptr ? as<VariableReference>(access->base) : nullptr;
-  const Variable* array = base != nullptr ? analysis.local(base->name) : nullptr;
-  const auto index = access != nullptr ? rounds.polynomial(access->index) : std::nullopt;
-  if (array == nullptr || !index || array->storage != Storage::shared ||
-      array->extents.size() != 1 || !array->scalar) {
-    return std::nullopt;
-  }
-  return Slot{array, *index};
-}
-
-// Matches the statement at `position` of the kernel's body; the arrays belong to `analysis`. Error:
+// Matches the statement at `position` of the block; the arrays belong to `analysis`. Error:
 // refused, with what differs from a tree.
-Result<PairTree> match_pair_tree(const Kernel& kernel, const Analysis& analysis,
-                                 std::size_t position, const Dim3& block) {
-  TreeRounds rounds(analysis, block);
-  if (Status status = rounds.read(kernel.body[position]); !status) return status.error();
+Result<PairTree> match_pair_tree(const Block& body, const Analysis& analysis, std::size_t position,
+                                 const Dim3& block) {
+  TreeRounds rounds(body, analysis, block);
+  if (Status status = rounds.read(position); !status) return status.error();
   const std::string& where = rounds.where();
-  if ((block.x & (block.x - 1)) != 0)
-    return refuse(where + "a tree over a block whose threads are no power of two leaves some out");
   const auto choice = match_pair_choice(rounds.update(), 0, rounds.update().size(), analysis);
   if (!choice) {
     return refuse(
@@ -70,33 +50,16 @@ Result<PairTree> match_pair_tree(const Kernel& kernel, const Analysis& analysis,
         "a round does not choose one of two pairs by their values, and of equal values by "
         "the smaller or larger place");
   }
-  const auto value = slot_of(choice->value, rounds, analysis);
-  const auto place = slot_of(choice->place, rounds, analysis);
-  const auto other_value = slot_of(choice->other_value, rounds, analysis);
-  const auto other_place = slot_of(choice->other_place, rounds, analysis);
+  const auto value = rounds.element(choice->value);
+  const auto place = rounds.element(choice->place);
+  const auto other_value = rounds.element(choice->other_value);
+  const auto other_place = rounds.element(choice->other_place);
   if (!value || !place || !other_value || !other_place)
     return refuse(where + "it does not update one-dimensional shared arrays");
-  if (value->array == place->array || value->array != other_value->array ||
-      place->array != other_place->array) {
-    return refuse(where + "its update reads more than the two arrays themselves");
-  }
-  const Polynomial partner = value->index + rounds.stride();
-  if (!(place->index == value->index) || !(other_value->index == partner) ||
-      !(other_place->index == partner)) {
-    return refuse(where + "the partner is not one stride away");
-  }
-  if (Status status = rounds.require_guard(value->index); !status) return status.error();
-  for (const Variable* array : {value->array, place->array}) {
-    if (array->extents[0] < static_cast<std::int64_t>(block.x))
-      return refuse(where + "the shared array is shorter than the block");
-    if (analysis.is_viewed(array->name))
-      return refuse(where + "the shared array is accessed as another type too");
-    if (Status status =
-            only_first_is_read_after(kernel.body, position, array->name, analysis, block);
-        !status) {
-      return status.error();
-    }
-  }
+  if (value->array == place->array)
+    return refuse(where + "its values and places are in one shared array");
+  if (Status status = rounds.require_tree(*value, *other_value); !status) return status.error();
+  if (Status status = rounds.require_tree(*place, *other_place); !status) return status.error();
   return PairTree{value->array, place->array, choice->relation, choice->tie};
 }
 
@@ -112,19 +75,11 @@ std::optional<double> number_of(const ExprPtr& expr) {
   return std::nullopt;
 }
 
-bool is_same_operation(const ReductionTree& tree, const Reduction& reduction) {
-  const std::set<std::string> largest = {"max", "fmaxf", "fmax"};
-  const std::set<std::string> smallest = {"min", "fminf", "fmin"};
-  switch (reduction.kind) {
-    case Reduction::Kind::compound:
-      return tree.function.empty() && tree.op == reduction.op;
-    case Reduction::Kind::function:
-      return tree.function == reduction.function;
-    case Reduction::Kind::comparison:
-      return (reduction.relation == BinaryOperator::greater ? largest : smallest)
-          .contains(tree.function);
-  }
-  return false;
+// Whether the tree puts together what a loop does by the reduction.
+bool goes_on(const ReductionTree& tree, const Reduction& reduction) {
+  return reduction.kind == Reduction::Kind::comparison
+             ? extremum_of(tree.sum.function) == reduction.relation
+             : tree.sum.same_operation(reduction);
 }
 
 // Whether the place is the loop's counter, so that of equal values the smallest place stays.
@@ -140,6 +95,28 @@ bool keeps_first(const Selection& selection, const std::string& counter) {
 
 }  // namespace
 
+ExprPtr total_at(const ExprPtr& place, const TreeTotals& totals, const BlockRow& row) {
+  const auto* element = as<Subscript>(place);
+  const auto total = element != nullptr ? totals.find(base_name(*place)) : totals.end();
+  if (total == totals.end()) return nullptr;
+  const auto index = row.polynomial(element->index);
+  return index && index->constant() == 0 ? variable(total->second, place->type) : nullptr;
+}
+
+Result<ReductionTree> match_filled_tree(const Block& block, std::size_t position,
+                                        const Analysis& analysis, const Dim3& threads) {
+  const auto& store = to<Assignment>(block[position]);
+  const std::string array = base_name(*store.target);
+  if (store.op != AssignmentOperator::assign || position + 2 >= block.size() ||
+      !is<Barrier>(block[position + 1])) {
+    return refuse(line_named(store) + "no tree follows what is put into '" + array + "'");
+  }
+  auto tree = match_reduction_tree(block, analysis, position + 2, threads);
+  if (tree && tree->sum.variable != array)
+    return refuse(line_named(store) + "the tree does not reach what all threads put into it");
+  return tree;
+}
+
 void RowParts::start_otherwise(const Known& before) {
   forget_changed(before.totals);
   known_.parts = before.parts;
@@ -153,7 +130,7 @@ void RowParts::join(const Known& before, const Known& side) {
   known_.numbers.clear();
 }
 
-void RowParts::forget_changed(const std::map<std::string, std::string>& before) {
+void RowParts::forget_changed(const TreeTotals& before) {
   std::erase_if(known_.totals, [&](const auto& entry) {
     const auto known = before.find(entry.first);
     return known == before.end() || known->second != entry.second;
@@ -162,11 +139,6 @@ void RowParts::forget_changed(const std::map<std::string, std::string>& before) 
 
 void RowParts::name_part(const std::string& part, const std::string& name) {
   known_.parts.emplace(name, known_.parts.at(part));
-}
-
-std::string RowParts::total_of(const std::string& array) const {
-  const auto total = known_.totals.find(array);
-  return total != known_.totals.end() ? total->second : "";
 }
 
 void RowParts::note_number(const std::string& name, const ExprPtr& value) {
@@ -179,15 +151,15 @@ Status RowParts::note_part(const Reduction& reduction, const Stmt& stmt) {
   const std::string& name = reduction.variable;
   const auto known = known_.parts.find(name);
   if (chosen_.contains(name))
-    return refuse(line_of(stmt) + "'" + name + "' is updated by different operations");
+    return refuse(line_named(stmt) + "'" + name + "' is updated by different operations");
   if (known != known_.parts.end()) {
     if (known->second.same_operation(reduction)) return {};
-    return refuse(line_of(stmt) + "'" + name + "' is updated by different operations");
+    return refuse(line_named(stmt) + "'" + name + "' is updated by different operations");
   }
   const ExprPtr neutral = reduction.neutral();
   const auto start = known_.numbers.find(name);
   if (neutral && (start == known_.numbers.end() || start->second != number_of(neutral))) {
-    return refuse(line_of(stmt) + "what '" + name +
+    return refuse(line_named(stmt) + "what '" + name +
                   "' begins with is counted once for each thread of the block");
   }
   known_.parts.emplace(name, reduction);
@@ -202,18 +174,14 @@ Status RowParts::note_choice(const Selection& selection, const std::string& coun
   const auto known = choices_.find(name);
   if (selection.followers.size() != 1 ||
       !(selection.tie || (known == choices_.end() && keeps_first(selection, counter)))) {
-    return refuse(line_of(stmt) + "which of equal values '" + name +
+    return refuse(line_named(stmt) + "which of equal values '" + name +
                   "' keeps is not told by what is kept with it");
   }
   if (known != choices_.end() && !known->second.same_operation(selection))
-    return refuse(line_of(stmt) + "'" + name + "' is updated by different operations");
+    return refuse(line_named(stmt) + "'" + name + "' is updated by different operations");
   choices_.insert_or_assign(name, selection);
-  for (const Selection::Carried& carried : selection.carried()) {
-    Reduction part;
-    part.variable = carried.variable;
-    part.type = carried.type;
-    part.scalar = carried.scalar;
-    known_.parts.insert_or_assign(carried.variable, part);
+  for (const CarriedScalar& carried : selection.carried()) {
+    known_.parts.insert_or_assign(carried.variable, Reduction(carried));
     chosen_.insert(carried.variable);
     known_.numbers.erase(carried.variable);
   }
@@ -225,23 +193,19 @@ Status RowParts::take_tree(const Block& block, std::size_t position, Block& out)
   const std::string array = base_name(*store.target);
   const auto* part = as<VariableReference>(store.value);
   const auto known = part != nullptr ? known_.parts.find(part->name) : known_.parts.end();
-  if (store.op != AssignmentOperator::assign || known == known_.parts.end() ||
-      chosen_.contains(known->second.variable)) {
-    return refuse(line_of(store) + "what a thread puts into '" + array +
+  if (known == known_.parts.end() || chosen_.contains(known->second.variable)) {
+    return refuse(line_named(store) + "what a thread puts into '" + array +
                   "' is not what it has added up");
   }
-  if (position + 2 >= block.size() || !is<Barrier>(block[position + 1]))
-    return refuse(line_of(store) + "no tree follows what is put into '" + array + "'");
-  Kernel around = kernel_;
-  around.body = block;
-  auto tree = match_reduction_tree(around, analysis_, position + 2, block_);
+  const auto tree = match_filled_tree(block, position, analysis_, block_);
   if (!tree) return tree.error();
-  if (tree->array != array || !is_same_operation(*tree, known->second)) {
-    return refuse(line_of(store) + "the tree does not go on as '" + part->name + "' was added up");
+  if (!goes_on(*tree, known->second)) {
+    return refuse(line_named(store) + "the tree does not go on as '" + part->name +
+                  "' was added up");
   }
   const std::string total = names_.fresh(part->name + "_total");
-  out.push_back(
-      declare(local_variable(total, tree->type, tree->scalar), variable(part->name, part->type)));
+  out.push_back(declare(local_variable(total, tree->sum.type, tree->sum.scalar),
+                        variable(part->name, part->type)));
   known_.totals[array] = total;
   return {};
 }
@@ -251,10 +215,8 @@ Status RowParts::take_pair_tree(const Block& block, std::size_t position, Block&
   const auto& second = to<Assignment>(block[position + 1]);
   const bool is_followed = position + 3 < block.size() && is<Barrier>(block[position + 2]);
   if (!is_followed)
-    return refuse(line_of(first) + "no tree follows what is put into shared memory");
-  Kernel around = kernel_;
-  around.body = block;
-  const auto tree = match_pair_tree(around, analysis_, position + 3, block_);
+    return refuse(line_named(first) + "no tree follows what is put into shared memory");
+  const auto tree = match_pair_tree(block, analysis_, position + 3, block_);
   if (!tree) return tree.error();
   const bool in_order = base_name(*first.target) == tree->values->name;
   const Assignment& value = in_order ? first : second;
@@ -270,7 +232,7 @@ Status RowParts::take_pair_tree(const Block& block, std::size_t position, Block&
                        base_name(*value.target) == tree->values->name &&
                        base_name(*place.target) == tree->places->name;
   if (!is_part) {
-    return refuse(line_of(first) + "what a thread puts into '" + tree->values->name + "' and '" +
+    return refuse(line_named(first) + "what a thread puts into '" + tree->values->name + "' and '" +
                   tree->places->name + "' is not the pair that it has chosen");
   }
   const Selection& selection = choice->second;
@@ -278,7 +240,7 @@ Status RowParts::take_pair_tree(const Block& block, std::size_t position, Block&
       selection.tie.value_or(BinaryOperator::less) != tree->tie ||
       selection.value.scalar != tree->values->scalar ||
       selection.followers.front().scalar != tree->places->scalar) {
-    return refuse(line_of(first) + "the tree does not go on as '" + best->name + "' was chosen");
+    return refuse(line_named(first) + "the tree does not go on as '" + best->name + "' was chosen");
   }
   for (const auto& [array, part] : {std::pair(tree->values, best), std::pair(tree->places, with)}) {
     const std::string total = names_.fresh(part->name + "_total");

@@ -17,16 +17,29 @@
 
 namespace regraph::rewrite {
 
+// The variables that hold what trees left in shared arrays, by array.
+using TreeTotals = std::map<std::string, std::string>;
+
+// The variable in the place of an element that a tree left its total in, the first one of the
+// array; null for anything else.
+[[nodiscard]] ExprPtr total_at(const ExprPtr& place, const TreeTotals& totals, const BlockRow& row);
+
+// The tree of array[threadIdx.x] = value; barrier; a tree over the array: three statements from
+// `position` on. Error: refused, where they are anything else.
+[[nodiscard]] Result<ReductionTree> match_filled_tree(const Block& block, std::size_t position,
+                                                      const Analysis& analysis,
+                                                      const Dim3& threads);
+
 class RowParts {
  public:
-  // All must outlive it.
-  RowParts(const Kernel& kernel, const Analysis& analysis, const BlockRow& row, const Dim3& block)
-      : kernel_(kernel), analysis_(analysis), row_(row), block_(block), names_(kernel) {}
+  // The analysis must outlive it.
+  RowParts(const Kernel& kernel, const Analysis& analysis, const Dim3& block)
+      : analysis_(analysis), block_(block), names_(kernel) {}
 
   // What is known at a place, to go back to.
   struct Known {
     std::map<std::string, Reduction> parts;
-    std::map<std::string, std::string> totals;
+    TreeTotals totals;
     std::map<std::string, double> numbers;
   };
   [[nodiscard]] const Known& known() const { return known_; }
@@ -40,8 +53,6 @@ class RowParts {
   [[nodiscard]] bool is_part(const std::string& name) const { return known_.parts.contains(name); }
   void name_part(const std::string& part, const std::string& name);
   void forget_part(const std::string& name) { known_.parts.erase(name); }
-  // The variable that holds what a tree left in the array; empty where there was none.
-  [[nodiscard]] std::string total_of(const std::string& array) const;
   // Notes that the variable holds the value, or what is not known (null).
   void note_number(const std::string& name, const ExprPtr& value);
   void forget_numbers() { known_.numbers.clear(); }
@@ -63,11 +74,9 @@ class RowParts {
 
  private:
   // Totals that were taken inside a branch are known there only.
-  void forget_changed(const std::map<std::string, std::string>& before);
+  void forget_changed(const TreeTotals& before);
 
-  const Kernel& kernel_;
   const Analysis& analysis_;
-  const BlockRow& row_;
   Dim3 block_;
   Names names_;
   Known known_;

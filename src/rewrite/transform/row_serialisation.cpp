@@ -1,8 +1,11 @@
 #include "rewrite/transform/row_serialisation.h"
 
+#include "affine/varying.h"
 #include "rewrite/analysis/block_row.h"
 #include "rewrite/analysis/block_stride_loop.h"
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/reduction_loop.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/transform/exchanges_as_trees.h"
 #include "rewrite/transform/row_launch.h"
@@ -96,7 +99,7 @@ class RowRaiser {
       : kernel_(form.kernel),
         analysis_(form.analysis),
         row_(form.analysis, block),
-        parts_(form.kernel, form.analysis, row_, block) {}
+        parts_(form.kernel, form.analysis, block) {}
 
   // The body in terms of the block's index.
   Result<Block> raise() {
@@ -115,7 +118,8 @@ class RowRaiser {
     for (std::size_t i = 0; i < block.size(); ++i) {
       const auto* store = as<Assignment>(block[i]);
       if (store != nullptr && row_.is_own_slot(*store->target)) {
-        if (once_) return refuse(line_of(*store) + "one thread alone puts something into a tree");
+        if (once_)
+          return refuse(line_named(*store) + "one thread alone puts something into a tree");
         const bool is_pair = i + 1 < block.size() && is<Assignment>(block[i + 1]) &&
                              row_.is_own_slot(*to<Assignment>(block[i + 1]).target);
         Status status =
@@ -149,14 +153,14 @@ class RowRaiser {
         return loop(stmt, out);
       case StmtKind::evaluation: {
         if (!once_)
-          return refuse(line_of(*stmt) + "every thread of a block calls it for its effect");
+          return refuse(line_named(*stmt) + "every thread of a block calls it for its effect");
         auto value = uniform(value_of(*stmt), *stmt);
         if (!value) return value.error();
         out.push_back(evaluate(std::move(*value)));
         return {};
       }
       default:
-        return refuse(line_of(*stmt) + "a jump, a while loop or a statement without a form");
+        return refuse(line_named(*stmt) + "a jump, a while loop or a statement without a form");
     }
   }
 
@@ -177,7 +181,7 @@ class RowRaiser {
       return {};
     }
     const bool is_single = analysis_.is_single_definition(variable.name);
-    if (is_single && asks_for_thread(declared.value)) {
+    if (is_single && is_varying(declared.value, kPlaceInRow, threads_)) {
       threads_.insert(variable.name);
       return {};
     }
@@ -202,13 +206,13 @@ class RowRaiser {
     if (const auto* target = as<VariableReference>(assigned.target)) {
       const bool is_shared = block_scalars_.contains(target->name);
       if (is_shared && !once_ && !replaces)
-        return refuse(line_of(*stmt) + "every thread of a block changes '" + target->name + "'");
+        return refuse(line_named(*stmt) + "every thread of a block changes '" + target->name + "'");
       if (!is_shared && once_ && !once_declared_.contains(target->name)) {
-        return refuse(line_of(*stmt) + "one thread alone sets '" + target->name + "'");
+        return refuse(line_named(*stmt) + "one thread alone sets '" + target->name + "'");
       }
       if (parts_.is_part(target->name)) {
         if (!replaces) {
-          return refuse(line_of(*stmt) + "'" + target->name +
+          return refuse(line_named(*stmt) + "'" + target->name +
                         "' is used before the threads' parts are put together");
         }
         parts_.forget_part(target->name);
@@ -218,7 +222,7 @@ class RowRaiser {
       return {};
     }
     if (!replaces && !once_)
-      return refuse(line_of(*stmt) + "every thread of a block updates an element");
+      return refuse(line_named(*stmt) + "every thread of a block updates an element");
     auto target = uniform(assigned.target, *stmt);
     if (!target) return target.error();
     out.push_back(source::assign(std::move(*target), assigned.op, std::move(*value)));
@@ -236,9 +240,12 @@ class RowRaiser {
                          : Block{source::branch(conjunction(others), choice.body, {}, choice.line)};
       once_ = true;
       once_declared_ = declared_names(choice.body);
-      Status status = visit(alone, out_of_scope(out));
+      Block inner;
+      Status status = visit(alone, inner);
       once_ = false;
-      close_scope(out);
+      // What the first thread does keeps the names that it declares to itself.
+      if (!declared_names(inner).empty()) inner = {source::scope(std::move(inner))};
+      out.insert(out.end(), inner.begin(), inner.end());
       return status;
     }
     auto condition = uniform(choice.condition, choice);
@@ -255,26 +262,11 @@ class RowRaiser {
     return {};
   }
 
-  // What the first thread does keeps the names that it declares to itself.
-  Block& out_of_scope(Block&) {
-    scope_.clear();
-    return scope_;
-  }
-  void close_scope(Block& out) {
-    const bool declares = !declared_names(scope_).empty();
-    if (declares) {
-      out.push_back(source::scope(std::move(scope_)));
-    } else {
-      out.insert(out.end(), scope_.begin(), scope_.end());
-    }
-    scope_.clear();
-  }
-
   Status loop(const StmtPtr& stmt, Block& out) {
     const auto& original = to<ForLoop>(stmt);
     auto dealt = block_stride_loop(original, analysis_, row_);
     if (!dealt) return uniform_loop(stmt, out);
-    if (once_) return refuse(line_of(*stmt) + "one thread alone shares out a loop");
+    if (once_) return refuse(line_named(*stmt) + "one thread alone shares out a loop");
     auto first = uniform(dealt->first, *stmt);
     if (!first) return first.error();
     auto limit = uniform(dealt->limit, *stmt);
@@ -292,7 +284,7 @@ class RowRaiser {
     for (const Selection& selection : effects->selections) {
       if (Status status = parts_.note_choice(selection, dealt->counter.name, *stmt); !status)
         return status;
-      for (const Selection::Carried& carried : selection.carried())
+      for (const CarriedScalar& carried : selection.carried())
         updated.insert(carried.variable);
     }
     for (const Reduction& reduction : effects->reductions) {
@@ -309,18 +301,17 @@ class RowRaiser {
 
   // A loop that all threads do alike.
   Status uniform_loop(const StmtPtr& stmt, Block& out) {
-    bool is_local = true;
-    walk(Block{stmt}, [&](const Stmt& inner) {
-      const bool is_known = is<ForLoop>(inner) || is<Branch>(inner) || is<Declaration>(inner) ||
-                            is<Assignment>(inner) || is<Scope>(inner);
-      const auto* assigned = as<Assignment>(inner);
-      const bool is_variable = assigned == nullptr || is<VariableReference>(assigned->target) ||
-                               analysis_.local(base_name(*assigned->target)) != nullptr;
-      is_local = is_local && is_known && is_variable;
+    const bool is_of_block = any_statement({stmt}, [&](const Stmt& inner) {
+      if (const auto* assigned = as<Assignment>(inner)) {
+        return !is<VariableReference>(assigned->target) &&
+               analysis_.local(base_name(*assigned->target)) == nullptr;
+      }
+      return !is<ForLoop>(inner) && !is<Branch>(inner) && !is<Declaration>(inner) &&
+             !is<Scope>(inner);
     });
-    if (!is_local)
-      return refuse(line_of(*stmt) + "a loop of the whole block, which waits, stores or jumps");
-    if (once_) return refuse(line_of(*stmt) + "a loop of one thread");
+    if (is_of_block)
+      return refuse(line_named(*stmt) + "a loop of the whole block, which waits, stores or jumps");
+    if (once_) return refuse(line_named(*stmt) + "a loop of one thread");
     auto block = uniform_block(Block{stmt}, {}, *stmt);
     if (!block) return block.error();
     parts_.forget_numbers();
@@ -328,34 +319,19 @@ class RowRaiser {
     return {};
   }
 
-  bool asks_for_thread(const ExprPtr& expr) const {
-    bool asks = false;
-    walk(expr, [&](const Expr& node) {
-      const auto* name = as<VariableReference>(node);
-      asks = asks || is_builtin(node, kPlaceInRow) ||
-             (name != nullptr && threads_.contains(name->name));
-    });
-    return asks;
-  }
-
   // The value of something that is the same for all threads of the block; the totals of trees stand
   // for the places where the trees left them. `updated`: parts that may be named all the same.
   Result<ExprPtr> uniform(const ExprPtr& expr, const Stmt& stmt,
                           const std::set<std::string>& updated = {}) const {
     const ExprPtr result = rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-      const auto* element = as<Subscript>(node);
-      const auto* base = element != nullptr ? as<VariableReference>(element->base) : nullptr;
-      const std::string total = base != nullptr ? parts_.total_of(base->name) : "";
-      if (total.empty()) return std::nullopt;
-      const auto index = row_.polynomial(element->index);
-      if (!index || index->constant() != 0) return std::nullopt;
-      return source::variable(total, node->type);
+      const ExprPtr total = total_at(node, parts_.known().totals, row_);
+      return total ? std::optional(total) : std::nullopt;
     });
     std::string obstacle;
+    if (is_varying(result, kPlaceInRow, threads_))
+      obstacle = "the place of a thread in the block decides more than its part of a loop";
     walk(result, [&](const Expr& node) {
       const auto* name = as<VariableReference>(node);
-      if (is_builtin(node, kPlaceInRow) || (name != nullptr && threads_.contains(name->name)))
-        obstacle = "the place of a thread in the block decides more than its part of a loop";
       if (name == nullptr) return;
       if (parts_.is_part(name->name) && !updated.contains(name->name)) {
         obstacle = "'" + name->name + "' is used before the threads' parts are put together";
@@ -363,7 +339,7 @@ class RowRaiser {
       if (analysis_.is_shared(name->name) && !block_scalars_.contains(name->name))
         obstacle = "'" + name->name + "' is used for more than a tree's result";
     });
-    if (!obstacle.empty()) return refuse(line_of(stmt) + obstacle);
+    if (!obstacle.empty()) return refuse(line_named(stmt) + obstacle);
     return result;
   }
 
@@ -388,7 +364,6 @@ class RowRaiser {
   int loops_ = 0;                        // dealt out
   bool once_ = false;                    // in what the first thread does
   std::set<std::string> once_declared_;  // there
-  Block scope_;                          // there
   Block shared_scalars_;                 // their declarations
   std::set<std::string> block_scalars_;  // shared variables that are no arrays
   std::set<std::string> threads_;        // what follows the thread's place

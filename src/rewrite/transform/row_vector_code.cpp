@@ -1,5 +1,6 @@
 #include "rewrite/transform/row_vector_code.h"
 
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/vector_type.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -137,21 +138,15 @@ std::set<std::string> RowVectorCode::written_by(const ForLoop& loop) const {
 
 // Whether an iteration reads the array's element before it writes it.
 bool RowVectorCode::needs_old(const ForLoop& loop, const RowArray& array) const {
-  const auto reads = [&](const ExprPtr& expr) {
-    bool found = false;
-    walk(expr, [&](const Expr& node) { found = found || array_of(node) == &array; });
-    return found;
-  };
+  const auto is_of = [&](const Expr& node) { return array_of(node) == &array; };
   for (const StmtPtr& stmt : loop.body) {
     const auto* assignment = as<Assignment>(stmt);
     const bool stores = assignment != nullptr && array_of(*assignment->target) == &array;
-    if (stores && assignment->op == AssignmentOperator::assign && !reads(assignment->value))
+    if (stores && assignment->op == AssignmentOperator::assign &&
+        !any_expression(assignment->value, is_of)) {
       return false;
-    bool found = stores;
-    walk(Block{stmt}, [&](const Stmt& inner) {
-      found = found || reads(value_of(inner)) || reads(target_of(inner));
-    });
-    if (found) return true;
+    }
+    if (stores || any_expression(Block{stmt}, is_of)) return true;
   }
   return false;
 }

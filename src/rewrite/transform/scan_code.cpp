@@ -45,8 +45,7 @@ class ReadReplacer final : public Mutator {
 };
 
 Block with_name(const Block& block, const Reduction& from, const Reduction& to) {
-  return rewrite_expressions(
-      block, replace_variable(from.variable, source::variable(to.variable, to.scalar)));
+  return rewrite_expressions(block, replace_variable(from.variable, to.value()));
 }
 
 }  // namespace
@@ -89,8 +88,7 @@ Block ScanCode::run(Block& declarations) {
   Block terms = on_registers(shared_.scan->terms);
   Block whole = on_registers(loop_.body);
   for (const RunningValue& value : values_) {
-    body.push_back(declare(local_variable(value.part.variable, value.part.type, value.part.scalar),
-                           value.start()));
+    body.push_back(value.part.declared(value.start()));
     terms = with_name(terms, value.total, value.part);
     whole = with_name(whole, value.total, value.here);
   }

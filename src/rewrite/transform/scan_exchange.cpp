@@ -14,15 +14,6 @@ namespace {
 // Slots that are combined one after the other in an unrolled loop.
 constexpr int kMostUnrolled = 8;
 
-ExprPtr value_of(const Reduction& reduction) {
-  return variable(reduction.variable, reduction.scalar);
-}
-
-StmtPtr declare(const Reduction& reduction, const ExprPtr& value) {
-  return source::declare(local_variable(reduction.variable, reduction.type, reduction.scalar),
-                         value);
-}
-
 class Exchange {
  public:
   Exchange(const ScanTeam& team, Names& names, Block& declarations)
@@ -60,7 +51,7 @@ class Exchange {
     Variable array =
         local_variable(names_.fresh(name), reduction.type, reduction.scalar, std::move(extents));
     array.storage = Storage::shared;
-    declarations_.push_back(source::declare(array, nullptr));
+    declarations_.push_back(declare(array, nullptr));
     return variable(array.name, array.scalar);
   }
 
@@ -72,19 +63,19 @@ class Exchange {
     if (is_across()) place.push_back(builtin("threadIdx.x"));
     Reduction theirs = value.part;
     theirs.variable = names_.fresh(value.total.variable + "_theirs");
-    Block body = {declare(theirs, element(slots, place)),
+    Block body = {theirs.declared(element(slots, place)),
                   branch(less(variable(other), own),
-                         {value.here.combine(value_of(value.here), value_of(theirs))}),
-                  value.total.combine(value_of(value.total), value_of(theirs))};
+                         {value.here.combine(value.here.value(), theirs.value())}),
+                  value.total.combine(value.total.value(), theirs.value())};
     after_.push_back(counted_loop(other, number(0), number(count), 1, std::move(body),
                                   count <= kMostUnrolled ? kUnrollFully : kMostUnrolled));
   }
 
   void across(const RunningValue& value) {
     const ExprPtr slots = slots_for(value.total.variable + "_of_slice", value.total);
-    before_.push_back(assign(element(slots, {buffer_, team_.lane, builtin("threadIdx.x")}),
-                             value_of(value.part)));
-    after_.push_back(declare(value.here, value_of(value.total)));
+    before_.push_back(
+        assign(element(slots, {buffer_, team_.lane, builtin("threadIdx.x")}), value.part.value()));
+    after_.push_back(value.here.declared(value.total.value()));
     take(value, slots, team_.threads, "other", team_.lane);
   }
 
@@ -94,28 +85,27 @@ class Exchange {
     before_.push_back(scan_lanes(value.part, lane, names_.fresh("distance"),
                                  names_.fresh(value.total.variable + "_below")));
     const auto shuffled = [&](const char* function, int from) {
-      return call(function, {full_mask(), value_of(value.part), number(from)});
+      return call(function, {full_mask(), value.part.value(), number(from)});
     };
-    before_.push_back(declare(value.here, shuffled("__shfl_up_sync", 1)));
-    before_.push_back(
-        branch(equals(lane, number(0)), {assign(value_of(value.here), value.start())}));
+    before_.push_back(value.here.declared(shuffled("__shfl_up_sync", 1)));
+    before_.push_back(branch(equals(lane, number(0)), {assign(value.here.value(), value.start())}));
     // What repeating changes nothing is in every part already.
     const auto add_total = [&](Block& out) {
       if (value.total.neutral())
-        out.push_back(value.here.combine(value_of(value.here), value_of(value.total)));
+        out.push_back(value.here.combine(value.here.value(), value.total.value()));
     };
     if (warps == 1) {
       add_total(before_);
       Reduction last = value.part;
       last.variable = names_.fresh(value.total.variable + "_of_round");
-      before_.push_back(declare(last, shuffled("__shfl_sync", kWarpLanes - 1)));
-      before_.push_back(value.total.combine(value_of(value.total), value_of(last)));
+      before_.push_back(last.declared(shuffled("__shfl_sync", kWarpLanes - 1)));
+      before_.push_back(value.total.combine(value.total.value(), last.value()));
       return;
     }
     const ExprPtr slots = slots_for(value.total.variable + "_of_warp", value.total);
     const ExprPtr warp = divide(team_.lane, number(kWarpLanes));
     before_.push_back(branch(equals(lane, number(kWarpLanes - 1)),
-                             {assign(element(slots, {buffer_, warp}), value_of(value.part))}));
+                             {assign(element(slots, {buffer_, warp}), value.part.value())}));
     add_total(after_);
     take(value, slots, warps, "warp", warp);
   }
@@ -132,7 +122,7 @@ class Exchange {
 
 ExprPtr RunningValue::start() const {
   const ExprPtr neutral = total.neutral();
-  return neutral ? neutral : value_of(total);
+  return neutral ? neutral : total.value();
 }
 
 Block exchange_parts(const std::vector<RunningValue>& values, const ScanTeam& team, Names& names,

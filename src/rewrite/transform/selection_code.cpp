@@ -11,10 +11,6 @@ namespace regraph::rewrite {
 
 namespace {
 
-ExprPtr value_of_carried(const Selection::Carried& carried) {
-  return source::variable(carried.variable, carried.scalar);
-}
-
 // Whether the follower is the loop's counter, so that it grows from one iteration to the next.
 bool tells_order(const Selection& selection, std::size_t follower, const CountedLoop& counted) {
   if (selection.takes_equal || selection.updates.size() != 1) return false;
@@ -38,21 +34,20 @@ DealtSelection::DealtSelection(const Selection& selection, const CountedLoop& co
   }
   const std::string type(cuda_name(ScalarType::u32));
   const auto clock = [&](const std::string& stem, const ExprPtr& value) {
-    Variable variable = local_variable(names.fresh(stem), type, ScalarType::u32);
-    before.push_back(declare(variable, value));
-    return variable.name;
+    CarriedScalar variable = {names.fresh(stem), type, ScalarType::u32};
+    before.push_back(variable.declared(value));
+    return variable;
   };
   const ExprPtr iteration = cast(type, source::variable(counted.name));
   if (const auto* first = as<IntegerLiteral>(counted.first)) {
     time_ = add(iteration, integer(1 - first->value));
   } else {
-    const std::string start =
+    const CarriedScalar start =
         clock(counted.name + "_first", subtract(cast(type, counted.first), integer(1)));
-    time_ = subtract(iteration, source::variable(start, ScalarType::u32));
+    time_ = subtract(iteration, start.value());
   }
   order_ = carried_.size();
-  const std::string taken = clock(selection.value.variable + "_taken", integer(0));
-  carried_.push_back({taken, type, ScalarType::u32});
+  carried_.push_back(clock(selection.value.variable + "_taken", integer(0)));
 }
 
 std::shared_ptr<const ForLoop> DealtSelection::noted(
@@ -62,7 +57,7 @@ std::shared_ptr<const ForLoop> DealtSelection::noted(
   result->body = rewrite_statements(loop->body, [&](const StmtPtr& stmt) -> std::optional<Block> {
     for (const Selection::Update& update : selection_.updates) {
       if (update.first != stmt.get()) continue;
-      const ExprPtr taken = value_of_carried(carried_[order_]);
+      const ExprPtr taken = carried_[order_].value();
       const StmtPtr note = assign(taken, conditional(update.condition, time_, taken));
       // What the condition names may be declared there.
       if (is<Declaration>(stmt)) return Block{stmt, note};
@@ -74,29 +69,27 @@ std::shared_ptr<const ForLoop> DealtSelection::noted(
 }
 
 StmtPtr DealtSelection::take(const std::vector<ExprPtr>& others) const {
-  const ExprPtr own = value_of_carried(carried_.front());
+  const ExprPtr own = carried_.front().value();
   const auto last = selection_.takes_equal ? BinaryOperator::greater : BinaryOperator::less;
   const auto earlier = selection_.tie.value_or(last);
-  const ExprPtr wins =
-      binary(BinaryOperator::logical_or, binary(selection_.relation, others.front(), own),
-             both(equals(others.front(), own),
-                  binary(earlier, others[order_], value_of_carried(carried_[order_]))));
+  const ExprPtr wins = binary(
+      BinaryOperator::logical_or, binary(selection_.relation, others.front(), own),
+      both(equals(others.front(), own), binary(earlier, others[order_], carried_[order_].value())));
   Block body;
   for (std::size_t i = 0; i < carried_.size(); ++i)
-    body.push_back(assign(value_of_carried(carried_[i]), others[i]));
+    body.push_back(assign(carried_[i].value(), others[i]));
   return branch(wins, std::move(body));
 }
 
 StmtPtr DealtSelection::all_select(int lanes, const std::string& offset, Names& names) const {
   Block body;
   std::vector<ExprPtr> others;
-  for (const Selection::Carried& carried : carried_) {
-    const Variable received =
-        local_variable(names.fresh(carried.variable + "_other"), carried.type, carried.scalar);
-    body.push_back(declare(
-        received, call("__shfl_xor_sync",
-                       {full_mask(), value_of_carried(carried), source::variable(offset)})));
-    others.push_back(source::variable(received.name, received.scalar));
+  for (const CarriedScalar& carried : carried_) {
+    const CarriedScalar received = {names.fresh(carried.variable + "_other"), carried.type,
+                                    carried.scalar};
+    body.push_back(received.declared(
+        call("__shfl_xor_sync", {full_mask(), carried.value(), source::variable(offset)})));
+    others.push_back(received.value());
   }
   body.push_back(take(others));
   return halving_loop(offset, lanes, std::move(body));

@@ -27,7 +27,7 @@ class DealtSelection {
   [[nodiscard]] std::shared_ptr<const ForLoop> noted(
       const std::shared_ptr<const ForLoop>& loop) const;
 
-  [[nodiscard]] const std::vector<Selection::Carried>& carried() const { return carried_; }
+  [[nodiscard]] const std::vector<CarriedScalar>& carried() const { return carried_; }
   // Takes `others`, in the order of carried(), where they come before what this thread has.
   [[nodiscard]] StmtPtr take(const std::vector<ExprPtr>& others) const;
   // Combines groups of `lanes` neighbouring lanes, as all_reduce does.
@@ -35,7 +35,7 @@ class DealtSelection {
 
  private:
   const Selection& selection_;
-  std::vector<Selection::Carried> carried_;
+  std::vector<CarriedScalar> carried_;
   std::size_t order_ = 0;  // of them, says when, or which of equal ones stays
   ExprPtr time_;           // of an iteration; null where a follower says it
 };

@@ -26,30 +26,64 @@ namespace {
 // Code that puts together what the threads of a row have accumulated, so that all of them have the
 // row's.
 
-// Sums that are scaled by a maximum stand behind it: each thread's is scaled to the largest of the
-// threads' maxima before they are added up.
+// What each of the threads has accumulated. Sums that are scaled by a maximum stand behind it: each
+// thread's is scaled to the largest of the threads' maxima before they are added up.
+struct Accumulated {
+  std::vector<Reduction> reductions;
+  std::vector<DealtSelection> selections;
+
+  [[nodiscard]] std::vector<CarriedScalar> scalars() const {
+    std::vector<CarriedScalar> result(reductions.begin(), reductions.end());
+    for (const DealtSelection& selection : selections)
+      result.insert(result.end(), selection.carried().begin(), selection.carried().end());
+    return result;
+  }
+  // A sum that the maximum scales; null where it scales none.
+  [[nodiscard]] const Reduction* scaled_by(const Reduction& maximum) const {
+    const auto sum = std::ranges::find(reductions, maximum.variable, &Reduction::scaled_by);
+    return sum != reductions.end() ? &*sum : nullptr;
+  }
+};
+
 class RowTotals {
  public:
   // `lane` names a thread's place in its row. `names` must outlive it.
-  RowTotals(const RowTeam& team, std::string lane, Names& names);
+  RowTotals(const RowTeam& team, std::string lane, Names& names)
+      : team_(team),
+        lane_(std::move(lane)),
+        names_(names),
+        offset_(names.fresh("offset")),
+        warp_offset_(names.fresh("warp_offset")) {}
 
-  // Appends the code for the accumulators to `out`; it stands in a loop where it `repeats`.
-  void add(const std::vector<Reduction>& reductions, const std::vector<DealtSelection>& selections,
-           bool repeats, Block& out);
+  // Appends the code for what the threads have to `out`; it stands in a loop where it `repeats`.
+  void add(const Accumulated& parts, bool repeats, Block& out) {
+    if (parts.reductions.empty() && parts.selections.empty()) return;
+    const bool has_slots = team_.across ? add_across(parts, out) : add_along(parts, out);
+    // The slots are written again the next time round.
+    if (has_slots && repeats) out.push_back(barrier());
+  }
 
   // The shared memory that was asked for so far, to be declared at the start of the kernel.
   [[nodiscard]] const Block& declarations() const { return shared_; }
 
  private:
-  void add_along(const std::vector<Reduction>& reductions,
-                 const std::vector<DealtSelection>& selections, bool repeats, Block& out);
-  void add_across(const std::vector<Reduction>& reductions,
-                  const std::vector<DealtSelection>& selections, bool repeats, Block& out);
-  void add_lanes(const std::vector<Reduction>& reductions,
-                 const std::vector<DealtSelection>& selections, int lanes,
-                 const std::string& offset, Block& out);
-  [[nodiscard]] ExprPtr slots_for(const std::string& name, const std::string& type,
-                                  ScalarType scalar, std::vector<std::int64_t> extents);
+  // Both say whether the code uses shared memory. Of threads along y: each adds up what all of them
+  // put there.
+  bool add_across(const Accumulated& parts, Block& out);
+  // Of threads along x: by shuffles, across warps through shared memory.
+  bool add_along(const Accumulated& parts, Block& out);
+  // Of groups of `lanes` neighbouring lanes.
+  void add_lanes(const Accumulated& parts, int lanes, const std::string& offset, Block& out);
+
+  // Shared memory for a value of each thread that `extents` count.
+  [[nodiscard]] ExprPtr slots_for(const CarriedScalar& scalar, const std::string& suffix,
+                                  std::vector<std::int64_t> extents) {
+    Variable array = local_variable(names_.fresh(scalar.variable + suffix), scalar.type,
+                                    scalar.scalar, std::move(extents));
+    array.storage = Storage::shared;
+    shared_.push_back(declare(array, nullptr));
+    return source::variable(array.name, scalar.scalar);
+  }
   [[nodiscard]] ExprPtr lane() const { return source::variable(lane_); }
 
   RowTeam team_;
@@ -60,16 +94,6 @@ class RowTotals {
   Block shared_;
 };
 
-ExprPtr value_of_sum(const Reduction& reduction) {
-  return source::variable(reduction.variable, reduction.scalar);
-}
-
-// Whether other reductions are scaled by it.
-bool scales_others(const Reduction& reduction, const std::vector<Reduction>& all) {
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Reduction& other) { return other.scaled_by == reduction.variable; });
-}
-
 // What a part of the sum is multiplied by, where `maximum` is that of all parts and `own` the
 // part's: nothing is subtracted from minus infinity, nor from a part's maximum that is no number.
 ExprPtr scale_of_part(const Reduction& sum, const ExprPtr& own) {
@@ -78,112 +102,69 @@ ExprPtr scale_of_part(const Reduction& sum, const ExprPtr& own) {
   return conditional(less(own, maximum), call(sum.exponential, {subtract(own, maximum)}), one);
 }
 
-RowTotals::RowTotals(const RowTeam& team, std::string lane, Names& names)
-    : team_(team),
-      lane_(std::move(lane)),
-      names_(names),
-      offset_(names.fresh("offset")),
-      warp_offset_(names.fresh("warp_offset")) {}
-
-void RowTotals::add(const std::vector<Reduction>& reductions,
-                    const std::vector<DealtSelection>& selections, bool repeats, Block& out) {
-  if (team_.across) {
-    add_across(reductions, selections, repeats, out);
-  } else {
-    add_along(reductions, selections, repeats, out);
-  }
-}
-
-// Shared memory for a value of each thread that `extents` count.
-ExprPtr RowTotals::slots_for(const std::string& name, const std::string& type, ScalarType scalar,
-                             std::vector<std::int64_t> extents) {
-  Variable array = local_variable(names_.fresh(name), type, scalar, std::move(extents));
-  array.storage = Storage::shared;
-  shared_.push_back(declare(array, nullptr));
-  return source::variable(array.name, scalar);
-}
-
-// Of threads along y: each adds up what all of them put into shared memory.
-void RowTotals::add_across(const std::vector<Reduction>& reductions,
-                           const std::vector<DealtSelection>& selections, bool repeats,
-                           Block& out) {
-  const ExprPtr column = source::builtin("threadIdx.x");
+bool RowTotals::add_across(const Accumulated& parts, Block& out) {
   Block loads;
   std::map<std::string, ExprPtr> slots_of;
   const auto slot = [&](const std::string& name, const ExprPtr& of) {
-    return element(slots_of.at(name), {of, column});
+    return element(slots_of.at(name), {of, source::builtin("threadIdx.x")});
   };
   // A place to leave the value in.
-  const auto leave = [&](const std::string& name, const std::string& type, ScalarType scalar) {
-    slots_of[name] = slots_for(name + "_of_slice", type, scalar, {team_.threads, team_.rows});
-    out.push_back(assign(slot(name, lane()), source::variable(name, scalar)));
+  const auto leave = [&](const CarriedScalar& scalar) {
+    slots_of[scalar.variable] = slots_for(scalar, "_of_slice", {team_.threads, team_.rows});
+    out.push_back(assign(slot(scalar.variable, lane()), scalar.value()));
   };
   const auto over_others = [&](const std::string& other, StmtPtr combined) {
     loads.push_back(counted_loop(other, source::integer(1), source::integer(team_.threads), 1,
                                  {std::move(combined)}, kUnrollFully));
   };
-  for (const Reduction& reduction : reductions) {
+  for (const Reduction& reduction : parts.reductions) {
     const std::string other = names_.fresh("other");
-    leave(reduction.variable, reduction.type, reduction.scalar);
+    leave(reduction);
     const auto part = [&](const ExprPtr& of) {
       ExprPtr value = slot(reduction.variable, of);
       if (reduction.scaled_by.empty()) return value;
       return source::multiply(value, scale_of_part(reduction, slot(reduction.scaled_by, of)));
     };
-    loads.push_back(assign(value_of_sum(reduction), part(source::integer(0))));
-    over_others(other, reduction.combine(value_of_sum(reduction), part(source::variable(other))));
+    loads.push_back(assign(reduction.value(), part(source::integer(0))));
+    over_others(other, reduction.combine(reduction.value(), part(source::variable(other))));
   }
-  for (const DealtSelection& selection : selections) {
+  for (const DealtSelection& selection : parts.selections) {
     const std::string other = names_.fresh("other");
     std::vector<ExprPtr> theirs;
-    for (const Selection::Carried& carried : selection.carried()) {
-      leave(carried.variable, carried.type, carried.scalar);
-      loads.push_back(assign(source::variable(carried.variable, carried.scalar),
-                             slot(carried.variable, source::integer(0))));
+    for (const CarriedScalar& carried : selection.carried()) {
+      leave(carried);
+      loads.push_back(assign(carried.value(), slot(carried.variable, source::integer(0))));
       theirs.push_back(slot(carried.variable, source::variable(other)));
     }
     over_others(other, selection.take(theirs));
   }
-  if (loads.empty()) return;
   out.push_back(barrier());
   out.insert(out.end(), loads.begin(), loads.end());
-  // The slots are written again the next time round.
-  if (repeats) out.push_back(barrier());
+  return true;
 }
 
-// Of threads along x: by shuffles, across warps through shared memory.
-void RowTotals::add_along(const std::vector<Reduction>& reductions,
-                          const std::vector<DealtSelection>& selections, bool repeats, Block& out) {
-  add_lanes(reductions, selections, kWarpLanes, offset_, out);
+bool RowTotals::add_along(const Accumulated& parts, Block& out) {
+  add_lanes(parts, kWarpLanes, offset_, out);
   const int warps = team_.threads / kWarpLanes;
-  if (warps == 1 || (reductions.empty() && selections.empty())) return;
+  if (warps == 1) return false;
   Block stores;
   Block loads;
-  const auto exchange = [&](const std::string& name, const std::string& type, ScalarType scalar) {
-    const ExprPtr value = source::variable(name, scalar);
-    const ExprPtr slots = slots_for(name + "_of_warp", type, scalar, {warps});
-    stores.push_back(assign(element(slots, {divide(lane(), source::integer(kWarpLanes))}), value));
-    loads.push_back(assign(value, element(slots, {remainder(lane(), source::integer(warps))})));
-  };
-  for (const Reduction& reduction : reductions)
-    exchange(reduction.variable, reduction.type, reduction.scalar);
-  for (const DealtSelection& selection : selections) {
-    for (const Selection::Carried& carried : selection.carried())
-      exchange(carried.variable, carried.type, carried.scalar);
+  for (const CarriedScalar& scalar : parts.scalars()) {
+    const ExprPtr slots = slots_for(scalar, "_of_warp", {warps});
+    const auto slot_at = [&](const ExprPtr& place) { return element(slots, {place}); };
+    stores.push_back(assign(slot_at(divide(lane(), source::integer(kWarpLanes))), scalar.value()));
+    loads.push_back(assign(scalar.value(), slot_at(remainder(lane(), source::integer(warps)))));
   }
-  add_lanes(reductions, selections, warps, warp_offset_, loads);
+  add_lanes(parts, warps, warp_offset_, loads);
   out.push_back(branch(equals(remainder(lane(), source::integer(kWarpLanes)), source::integer(0)),
                        std::move(stores)));
   out.push_back(barrier());
   out.insert(out.end(), loads.begin(), loads.end());
-  // The slots are written again the next time round.
-  if (repeats) out.push_back(barrier());
+  return true;
 }
 
-// Of groups of `lanes` neighbouring lanes.
-void RowTotals::add_lanes(const std::vector<Reduction>& reductions,
-                          const std::vector<DealtSelection>& selections, int lanes,
-                          const std::string& offset, Block& out) {
+void RowTotals::add_lanes(const Accumulated& parts, int lanes, const std::string& offset,
+                          Block& out) {
   const auto declared = [&](const std::string& stem, const Reduction& like, const ExprPtr& value) {
     Variable variable = local_variable(names_.fresh(stem), like.type, like.scalar);
     variable.is_const = true;
@@ -191,24 +172,22 @@ void RowTotals::add_lanes(const std::vector<Reduction>& reductions,
     return source::variable(variable.name, like.scalar);
   };
   std::map<std::string, ExprPtr> scales;  // by maximum
-  for (const Reduction& reduction : reductions) {
-    const bool is_maximum = scales_others(reduction, reductions);
+  for (const Reduction& reduction : parts.reductions) {
+    const Reduction* const scaled = parts.scaled_by(reduction);
     ExprPtr own;
-    if (is_maximum) own = declared(reduction.variable + "_own", reduction, value_of_sum(reduction));
+    if (scaled != nullptr)
+      own = declared(reduction.variable + "_own", reduction, reduction.value());
     if (!reduction.scaled_by.empty()) {
-      out.push_back(assign(value_of_sum(reduction), AssignmentOperator::multiply,
-                           scales.at(reduction.scaled_by)));
+      out.push_back(
+          assign(reduction.value(), AssignmentOperator::multiply, scales.at(reduction.scaled_by)));
     }
     out.push_back(
         all_reduce(reduction, lanes, offset, names_.fresh(reduction.variable + "_other")));
-    if (!is_maximum) continue;
-    const auto sum =
-        std::find_if(reductions.begin(), reductions.end(),
-                     [&](const Reduction& other) { return other.scaled_by == reduction.variable; });
+    if (scaled == nullptr) continue;
     scales[reduction.variable] =
-        declared(reduction.variable + "_own_scale", reduction, scale_of_part(*sum, own));
+        declared(reduction.variable + "_own_scale", reduction, scale_of_part(*scaled, own));
   }
-  for (const DealtSelection& selection : selections)
+  for (const DealtSelection& selection : parts.selections)
     out.push_back(selection.all_select(lanes, offset, names_));
 }
 
@@ -450,40 +429,31 @@ class RowSharer {
       return;
     }
     std::shared_ptr<const ForLoop> noted = loop;
-    std::vector<DealtSelection> selections;
+    Accumulated parts;
     for (const Selection& selection : shared.selections) {
-      selections.emplace_back(selection, shared.counted, names_, out);
-      noted = selections.back().noted(noted);
+      parts.selections.emplace_back(selection, shared.counted, names_, out);
+      noted = parts.selections.back().noted(noted);
     }
     Block result = dealt_out(*loop, *noted, shared);
-    std::vector<Reduction> partial;
     std::vector<StmtPtr> merges;
     for (const Reduction& reduction : shared.reductions) {
-      if (starts_neutral(reduction, fresh)) {
-        partial.push_back(reduction);
-        continue;
-      }
-      if (!reduction.scaled_by.empty()) {
-        // The first lane goes on from what the sum begins with.
-        const ExprPtr is_other = less(source::integer(0), lane());
-        out.push_back(branch(
-            is_other,
-            {assign(source::variable(reduction.variable, reduction.scalar), reduction.neutral())}));
-        partial.push_back(reduction);
-        continue;
-      }
       Reduction part = reduction;
-      part.variable = names_.fresh(reduction.variable + "_part");
-      out.push_back(
-          declare(local_variable(part.variable, part.type, part.scalar), reduction.neutral()));
-      const ExprPtr part_value = source::variable(part.variable, part.scalar);
-      result = rewrite_expressions(result, replace_variable(reduction.variable, part_value));
-      merges.push_back(
-          reduction.combine(source::variable(reduction.variable, reduction.scalar), part_value));
-      partial.push_back(part);
+      if (!starts_neutral(reduction, fresh)) {
+        if (!reduction.scaled_by.empty()) {
+          // The first lane goes on from what the sum begins with.
+          out.push_back(branch(less(source::integer(0), lane()),
+                               {assign(reduction.value(), reduction.neutral())}));
+        } else {
+          part.variable = names_.fresh(reduction.variable + "_part");
+          out.push_back(part.declared(reduction.neutral()));
+          result = rewrite_expressions(result, replace_variable(reduction.variable, part.value()));
+          merges.push_back(reduction.combine(reduction.value(), part.value()));
+        }
+      }
+      parts.reductions.push_back(std::move(part));
     }
     out.insert(out.end(), result.begin(), result.end());
-    totals_.add(partial, selections, shared.repeats, out);
+    totals_.add(parts, shared.repeats, out);
     out.insert(out.end(), merges.begin(), merges.end());
   }
 

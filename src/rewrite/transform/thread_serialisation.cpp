@@ -1,18 +1,20 @@
 #include "rewrite/transform/thread_serialisation.h"
 
+#include "affine/varying.h"
 #include "rewrite/analysis/block_row.h"
+#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/reduction_loop.h"
-#include "rewrite/analysis/reduction_tree.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/exact_values.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/transform/row_launch.h"
+#include "rewrite/transform/row_parts.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,133 +25,18 @@ namespace regraph::rewrite {
 
 namespace {
 
-// What differs between the threads of a block, and what is the same for all of them.
-
-// For kernels without opaque code, calls that write memory, and races between barriers: then what
-// all threads read at one place between two barriers is the same.
-class ThreadValues {
- public:
-  // Both must outlive it.
-  ThreadValues(const Kernel& kernel, const Analysis& analysis);
-
-  // Whether a variable may have different values in the threads of a block.
-  [[nodiscard]] bool differs(const std::string& name) const { return differing_.contains(name); }
-  [[nodiscard]] bool differs(const ExprPtr& expr) const;
-  // Whether threads may go different ways through the statement: its condition, or a loop's bounds.
-  [[nodiscard]] bool header_differs(const Stmt& stmt) const;
-
-  // Whether all names in the expression keep their value from their declaration on.
-  [[nodiscard]] bool is_steady(const ExprPtr& expr) const;
-  // Whether all that it reads from memory is elements of buffers that the kernel does not write.
-  [[nodiscard]] bool reads_only_inputs(const ExprPtr& expr) const;
-  // The value that a variable with a single definition is declared with.
-  [[nodiscard]] ExprPtr definition(const std::string& name) const;
-
- private:
-  // Returns whether more was found to differ.
-  bool find(const Block& block, bool is_apart);
-  bool note(const std::string& name);
-
-  const Kernel& kernel_;
-  const Analysis& analysis_;
-  std::set<std::string> differing_;
-};
-
-ThreadValues::ThreadValues(const Kernel& kernel, const Analysis& analysis)
-    : kernel_(kernel), analysis_(analysis) {
-  while (find(kernel.body, false)) {
-  }
-}
-
-bool ThreadValues::note(const std::string& name) {
-  return differing_.insert(name).second;
-}
-
-bool ThreadValues::find(const Block& block, bool is_apart) {
-  bool found = false;
-  for (const StmtPtr& stmt : block) {
+// Memory that the threads of a block share. Without races between barriers, all of them read the
+// same at one place between two barriers.
+std::set<std::string> common_memory(const Kernel& kernel) {
+  std::set<std::string> names;
+  for (const KernelParameter& parameter : kernel.parameters)
+    if (parameter.is_pointer) names.insert(parameter.name);
+  walk(kernel.body, [&](const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
-    if (declaration != nullptr && declaration->variable.storage == Storage::automatic &&
-        declaration->value && (is_apart || differs(declaration->value))) {
-      found = note(declaration->variable.name) || found;
-    }
-    if (const auto* assignment = as<Assignment>(stmt)) {
-      const auto* place = place_variable(*assignment->target);
-      const bool is_local = place != nullptr && analysis_.local(place->name) != nullptr &&
-                            !analysis_.is_shared(place->name);
-      if (is_local && (is_apart || differs(assignment->value) || differs(assignment->target)))
-        found = note(place->name) || found;
-    }
-    const bool is_inner_apart = is_apart || header_differs(*stmt);
-    for_each_header(
-        *stmt, [&](const StmtPtr& header) { found = find({header}, is_inner_apart) || found; });
-    found = find(body_of(*stmt), is_inner_apart) || found;
-    found = find(otherwise_of(*stmt), is_inner_apart) || found;
-  }
-  return found;
-}
-
-bool ThreadValues::differs(const ExprPtr& expr) const {
-  bool result = false;
-  walk(expr, [&](const Expr& node) {
-    const auto* variable = as<VariableReference>(node);
-    const auto* builtin = as<Builtin>(node);
-    result = result || (builtin != nullptr && builtin->name.starts_with("threadIdx.")) ||
-             (variable != nullptr && differs(variable->name));
+    if (declaration != nullptr && declaration->variable.storage == Storage::shared)
+      names.insert(declaration->variable.name);
   });
-  return result;
-}
-
-bool ThreadValues::header_differs(const Stmt& stmt) const {
-  const auto* branch = as<Branch>(stmt);
-  if (branch != nullptr) return differs(branch->condition);
-  const auto* loop = as<ForLoop>(stmt);
-  if (loop == nullptr) {
-    const auto* repeat = as<WhileLoop>(stmt);
-    return repeat != nullptr && differs(repeat->condition);
-  }
-  bool result = loop->condition && differs(loop->condition);
-  for_each_header(stmt, [&](const StmtPtr& header) {
-    result = result || (value_of(*header) && differs(value_of(*header))) ||
-             (target_of(*header) && differs(target_of(*header)));
-  });
-  return result;
-}
-
-bool ThreadValues::is_steady(const ExprPtr& expr) const {
-  bool result = true;
-  walk(expr, [&](const Expr& node) {
-    result = result && !is<OpaqueExpression>(node);
-    const auto* variable = as<VariableReference>(node);
-    if (variable == nullptr) return;
-    const KernelParameter* parameter = kernel_.parameter(variable->name);
-    const bool is_buffer = parameter != nullptr && parameter->is_pointer;
-    result = result && (is_buffer || rewrite::is_steady(variable->name, kernel_, analysis_));
-  });
-  return result;
-}
-
-bool ThreadValues::reads_only_inputs(const ExprPtr& expr) const {
-  bool result = true;
-  walk(expr, [&](const Expr& node) {
-    const auto* call = as<Call>(node);
-    result = result && (call == nullptr || is_pure(*call)) && !is<Member>(node);
-    const auto* access = as<Subscript>(node);
-    if (access == nullptr) return;
-    const auto* base = as<VariableReference>(access->base);
-    result = result && base != nullptr && kernel_.parameter(base->name) != nullptr &&
-             analysis_.is_global_pointer(base->name) && !analysis_.is_written(base->name);
-  });
-  return result;
-}
-
-ExprPtr ThreadValues::definition(const std::string& name) const {
-  ExprPtr result;
-  walk(kernel_.body, [&](const Stmt& stmt) {
-    const auto* declaration = as<Declaration>(stmt);
-    if (declaration != nullptr && declaration->variable.name == name) result = declaration->value;
-  });
-  return result;
+  return names;
 }
 
 // What a thread keeps of a row: more would not stay in registers.
@@ -163,7 +50,7 @@ class BlockSerialiser {
         block_(block),
         row_(form.analysis, block),
         has_distinct_buffers_(has_distinct_buffers),
-        values_(form.kernel, form.analysis),
+        differing_(varying_names(form.kernel, kPlaceInRow, {}, common_memory(form.kernel))),
         names_(form.kernel),
         element_(names_.fresh("element")) {}
 
@@ -181,7 +68,7 @@ class BlockSerialiser {
 
  private:
   Status visit(const Block& block, Block& out) {
-    const std::map<std::string, std::string> totals = totals_;
+    const TreeTotals totals = totals_;
     for (std::size_t at = 0; at < block.size(); ++at) {
       const auto* store = as<Assignment>(block[at]);
       if (store != nullptr && row_.is_own_slot(*store->target)) {
@@ -214,7 +101,7 @@ class BlockSerialiser {
       case StmtKind::scope:
         return compound(stmt, out);
       default:
-        return refuse(line_of(*stmt) + "a jump, a while loop or a call for its effect");
+        return refuse(line_named(*stmt) + "a jump, a while loop or a call for its effect");
     }
   }
 
@@ -224,9 +111,9 @@ class BlockSerialiser {
     if (variable.storage != Storage::automatic) {
       return !variable.extents.empty()
                  ? Status()
-                 : Status(refuse(line_of(*stmt) + "threads share '" + variable.name + "'"));
+                 : Status(refuse(line_named(*stmt) + "threads share '" + variable.name + "'"));
     }
-    if (!values_.differs(variable.name)) {
+    if (!differing_.contains(variable.name)) {
       if (!declared.value) {
         out.push_back(stmt);
         return {};
@@ -237,7 +124,7 @@ class BlockSerialiser {
       return {};
     }
     if (!variable.extents.empty() || variable.is_pointer || !variable.scalar) {
-      return refuse(line_of(*stmt) + "each thread has '" + variable.name +
+      return refuse(line_named(*stmt) + "each thread has '" + variable.name +
                     "', which is more than a number");
     }
     kept_ += block_.x;
@@ -253,13 +140,12 @@ class BlockSerialiser {
   Status assignment(const StmtPtr& stmt, Block& out) {
     const auto& assigned = to<Assignment>(stmt);
     const auto* target = as<VariableReference>(assigned.target);
-    const bool differs = target != nullptr
-                             ? values_.differs(target->name)
-                             : values_.differs(assigned.target) || values_.differs(assigned.value);
-    if (differs) return for_all(stmt, *stmt, out);
+    const bool is_apart = target != nullptr ? differing_.contains(target->name)
+                                            : differs(assigned.target) || differs(assigned.value);
+    if (is_apart) return for_all(stmt, *stmt, out);
     if (target == nullptr && assigned.op != AssignmentOperator::assign &&
         analysis_.local(base_name(*assigned.target)) == nullptr) {
-      return refuse(line_of(*stmt) + "every thread of a block updates an element");
+      return refuse(line_named(*stmt) + "every thread of a block updates an element");
     }
     auto same = rewritten(stmt, *stmt);
     if (!same) return same.error();
@@ -269,7 +155,7 @@ class BlockSerialiser {
 
   // Branches, loops and scopes: inside of what all threads do alike they may wait for each other.
   Status compound(const StmtPtr& stmt, Block& out) {
-    if (values_.header_differs(*stmt)) return for_all(stmt, *stmt, out);
+    if (header_differs(*stmt)) return for_all(stmt, *stmt, out);
     Block body;
     if (Status status = visit(body_of(*stmt), body); !status) return status;
     Block otherwise;
@@ -282,13 +168,12 @@ class BlockSerialiser {
 
   // The statement for one element after the other; for the first one alone where it asks for that.
   Status for_all(const StmtPtr& stmt, const Stmt& origin, Block& out) {
-    bool is_alone = true;
-    walk(Block{stmt}, [&](const Stmt& inner) {
-      is_alone = is_alone && (is<ForLoop>(inner) || is<Branch>(inner) || is<Declaration>(inner) ||
-                              is<Assignment>(inner) || is<Scope>(inner));
+    const bool is_together = any_statement({stmt}, [](const Stmt& inner) {
+      return !is<ForLoop>(inner) && !is<Branch>(inner) && !is<Declaration>(inner) &&
+             !is<Assignment>(inner) && !is<Scope>(inner);
     });
-    if (!is_alone)
-      return refuse(line_of(origin) + "threads wait, jump or call where they go different ways");
+    if (is_together)
+      return refuse(line_named(origin) + "threads wait, jump or call where they go different ways");
     const std::set<std::string> own = declared_names(Block{stmt});
     const std::set<std::string> arrays = arrays_;
     for (const std::string& name : own)
@@ -311,26 +196,10 @@ class BlockSerialiser {
   Status take_tree(const Block& block, std::size_t position, Block& out) {
     const auto& store = to<Assignment>(block[position]);
     const std::string array = base_name(*store.target);
-    if (store.op != AssignmentOperator::assign || position + 2 >= block.size() ||
-        !is<Barrier>(block[position + 1])) {
-      return refuse(line_of(store) + "no tree follows what is put into '" + array + "'");
-    }
-    Kernel around = kernel_;
-    around.body = block;
-    auto tree = match_reduction_tree(around, analysis_, position + 2, block_);
+    const auto tree = match_filled_tree(block, position, analysis_, block_);
     if (!tree) return tree.error();
-    if (tree->array != array || (block_.x & (block_.x - 1)) != 0)
-      return refuse(line_of(store) + "the tree does not reach what all threads put into it");
-    Reduction sum;
+    Reduction sum = tree->sum;
     sum.variable = names_.fresh(array + "_total");
-    sum.type = tree->type;
-    sum.scalar = tree->scalar;
-    if (!tree->function.empty()) {
-      sum.kind = Reduction::Kind::function;
-      sum.function = tree->function;
-    } else {
-      sum.op = tree->op;
-    }
     const ExprPtr neutral = sum.neutral();
     place_ = integer(0);
     auto first = rewritten(store.value, store);
@@ -338,14 +207,47 @@ class BlockSerialiser {
     auto value = first ? rewritten(store.value, store) : first;
     place_ = nullptr;
     if (!value) return value.error();
-    const ExprPtr total = source::variable(sum.variable, sum.scalar);
-    out.push_back(
-        declare(local_variable(sum.variable, sum.type, sum.scalar), neutral ? neutral : *first));
+    out.push_back(sum.declared(neutral ? neutral : *first));
     out.push_back(counted_loop(element_, integer(neutral ? 0 : 1), integer(block_.x), 1,
-                               {sum.combine(total, *value)}, kUnrollFully));
+                               {sum.combine(sum.value(), *value)}, kUnrollFully));
     totals_[array] = sum.variable;
     trees_.push_back(std::move(sum));
     return {};
+  }
+
+  bool differs(const ExprPtr& expr) const { return is_varying(expr, kPlaceInRow, differing_); }
+
+  // Whether threads may go different ways through the statement: its condition, or a loop's bounds.
+  bool header_differs(const Stmt& stmt) const {
+    bool result = differs(value_of(stmt));
+    for_each_header(stmt, [&](const StmtPtr& part) {
+      result = result || differs(value_of(*part)) || differs(target_of(*part));
+    });
+    return result;
+  }
+
+  // Whether all names in the expression keep their value from their declaration on.
+  bool keeps_value(const ExprPtr& expr) const {
+    return !any_expression(expr, [&](const Expr& node) {
+      const auto* variable = as<VariableReference>(node);
+      if (variable == nullptr) return is<OpaqueExpression>(node);
+      const KernelParameter* parameter = kernel_.parameter(variable->name);
+      const bool is_buffer = parameter != nullptr && parameter->is_pointer;
+      return !is_buffer && !is_steady(variable->name, kernel_, analysis_);
+    });
+  }
+
+  // Whether all that it reads from memory is elements of buffers that the kernel does not write.
+  bool reads_only_inputs(const ExprPtr& expr) const {
+    return !any_expression(expr, [&](const Expr& node) {
+      const auto* call = as<Call>(node);
+      if (call != nullptr) return !is_pure(*call);
+      const auto* access = as<Subscript>(node);
+      if (access == nullptr) return is<Member>(node);
+      const auto* base = as<VariableReference>(access->base);
+      return base == nullptr || kernel_.parameter(base->name) == nullptr ||
+             !analysis_.is_global_pointer(base->name) || analysis_.is_written(base->name);
+    });
   }
 
   // Whether what a thread declares may be computed anew wherever it is used: it follows from what
@@ -353,22 +255,17 @@ class BlockSerialiser {
   // of.
   bool is_written_out(const Declaration& declared, const Block& block, std::size_t position) const {
     const Variable& variable = declared.variable;
-    if (!declared.value || !values_.differs(variable.name) || !variable.extents.empty() ||
+    if (!declared.value || !differing_.contains(variable.name) || !variable.extents.empty() ||
         variable.is_pointer || !variable.scalar || !analysis_.is_single_definition(variable.name) ||
-        !values_.is_steady(declared.value)) {
+        !keeps_value(declared.value)) {
       return false;
     }
     if (!analysis_.reads_memory(declared.value)) return true;
-    if (!has_distinct_buffers_ || !values_.reads_only_inputs(declared.value)) return false;
+    if (!has_distinct_buffers_ || !reads_only_inputs(declared.value)) return false;
     const Block rest(block.begin() + static_cast<std::ptrdiff_t>(position) + 1, block.end());
-    bool is_repeated = false;
-    walk(rest, [&](const Stmt& stmt) {
-      if (!is<ForLoop>(stmt)) return;
-      walk_expressions(body_of(stmt), [&](const Expr& expr) {
-        is_repeated = is_repeated || is_named(expr, variable.name);
-      });
+    return !any_statement(rest, [&](const Stmt& stmt) {
+      return is<ForLoop>(stmt) && is_mentioned(body_of(stmt), variable.name);
     });
-    return !is_repeated;
   }
 
   Result<StmtPtr> rewritten(const StmtPtr& stmt, const Stmt& origin) const {
@@ -387,7 +284,7 @@ class BlockSerialiser {
   Result<ExprPtr> rewritten(const ExprPtr& expr, const Stmt& origin) const {
     std::string obstacle;
     ExprPtr result = rewritten(expr, obstacle);
-    if (!obstacle.empty()) return refuse(line_of(origin) + obstacle);
+    if (!obstacle.empty()) return refuse(line_named(origin) + obstacle);
     return result;
   }
 
@@ -397,9 +294,7 @@ class BlockSerialiser {
         if (!place_) obstacle = "the place of a thread decides what all threads do";
         return place_ ? cast("unsigned int", place_) : node;
       }
-      if (const auto* access = as<Subscript>(node)) {
-        if (const ExprPtr total = total_of(*access)) return total;
-      }
+      if (const ExprPtr total = total_at(node, totals_, row_)) return total;
       const auto* variable = as<VariableReference>(node);
       if (variable == nullptr) return std::nullopt;
       if (analysis_.is_shared(variable->name))
@@ -414,7 +309,7 @@ class BlockSerialiser {
   // What a name stands for, converted as its declaration does.
   ExprPtr value_of_name(const VariableReference& name, std::string& obstacle) const {
     const Variable& variable = *analysis_.local(name.name);
-    ExprPtr value = rewritten(values_.definition(name.name), obstacle);
+    ExprPtr value = rewritten(analysis_.definition(name.name), obstacle);
     const auto* converted = as<Cast>(value);
     // An element's place is a number of either type.
     if (converted != nullptr && place_ && converted->operand == place_ &&
@@ -425,27 +320,18 @@ class BlockSerialiser {
     return with_type(cast(variable.type, value), variable.scalar);
   }
 
-  ExprPtr total_of(const Subscript& access) const {
-    const auto* base = as<VariableReference>(access.base);
-    const auto total = base != nullptr ? totals_.find(base->name) : totals_.end();
-    if (total == totals_.end()) return nullptr;
-    const auto index = analysis_.polynomial(access.index);
-    if (!index || index->constant() != 0) return nullptr;
-    return source::variable(total->second, access.type);
-  }
-
   const Kernel& kernel_;
   const Analysis& analysis_;
   const Dim3 block_;
   const BlockRow row_;
   const bool has_distinct_buffers_;
-  const ThreadValues values_;
+  const std::set<std::string> differing_;  // variables that threads have values of their own in
   Names names_;
   const std::string element_;
-  ExprPtr place_;                              // of the element at hand; null: of none
-  std::set<std::string> arrays_;               // what has an element for each thread
-  std::set<std::string> written_out_;          // what is computed where it is used
-  std::map<std::string, std::string> totals_;  // by shared array
+  ExprPtr place_;                      // of the element at hand; null: of none
+  std::set<std::string> arrays_;       // what has an element for each thread
+  std::set<std::string> written_out_;  // what is computed where it is used
+  TreeTotals totals_;
   std::vector<Reduction> trees_;
   std::int64_t kept_ = 0;
 };

@@ -19,28 +19,27 @@ StmtPtr halving_loop(const std::string& offset, int lanes, Block body) {
 
 StmtPtr all_reduce(const Reduction& reduction, int lanes, const std::string& offset,
                    const std::string& partner) {
-  const ExprPtr own = variable(reduction.variable, reduction.scalar);
+  const ExprPtr own = reduction.value();
   const ExprPtr other = call("__shfl_xor_sync", {full_mask(), own, variable(offset)});
   if (reduction.kind != Reduction::Kind::comparison) {
     return halving_loop(offset, lanes, {reduction.combine(own, other)});
   }
   // A comparison names the partner twice, and a shuffle must be executed once.
-  const Variable received = local_variable(partner, reduction.type, reduction.scalar);
-  return halving_loop(
-      offset, lanes,
-      {declare(received, other), reduction.combine(own, variable(partner, reduction.scalar))});
+  const CarriedScalar received = {partner, reduction.type, reduction.scalar};
+  return halving_loop(offset, lanes,
+                      {received.declared(other), reduction.combine(own, received.value())});
 }
 
 StmtPtr scan_lanes(const Reduction& reduction, const ExprPtr& lane, const std::string& distance,
                    const std::string& below) {
-  const ExprPtr own = variable(reduction.variable, reduction.scalar);
+  const ExprPtr own = reduction.value();
   const ExprPtr steps = variable(distance);
-  const Variable received = local_variable(below, reduction.type, reduction.scalar);
+  const CarriedScalar received = {below, reduction.type, reduction.scalar};
   const ExprPtr has_such = binary(BinaryOperator::greater_equal, lane, steps);
   return loop(declare_integer(distance, integer(1), false), less(steps, integer(kWarpLanes)),
               assign(steps, AssignmentOperator::shift_left, integer(1)),
-              {declare(received, call("__shfl_up_sync", {full_mask(), own, steps})),
-               branch(has_such, {reduction.combine(own, variable(below, reduction.scalar))})},
+              {received.declared(call("__shfl_up_sync", {full_mask(), own, steps})),
+               branch(has_such, {reduction.combine(own, received.value())})},
               kUnrollFully);
 }
 
