@@ -297,23 +297,19 @@ bool blocks_work_alone(const Kernel& kernel, const Analysis& analysis) {
       !analysis.boundless_calls().empty()) {
     return false;
   }
-  bool has_atomics = false;
-  walk_expressions(kernel.body, [&](const Expr& expr) {
+  return !any_expression(kernel.body, [&](const Expr& expr) {
     const auto* call = as<Call>(expr);
-    has_atomics = has_atomics || (call != nullptr && is_atomic(call->function));
+    return call != nullptr && is_atomic(call->function);
   });
-  return !has_atomics;
 }
 
 bool has_unknown_index(const Kernel& kernel, const Analysis& analysis) {
-  bool found = false;
-  walk_expressions(kernel.body, [&](const Expr& expr) {
+  return any_expression(kernel.body, [&](const Expr& expr) {
     const auto* element = as<Subscript>(expr);
     const auto* base = element != nullptr ? base_variable(expr) : nullptr;
-    found = found || (base != nullptr && analysis.is_global_pointer(base->name) &&
-                      !analysis.polynomial(element->index));
+    return base != nullptr && analysis.is_global_pointer(base->name) &&
+           !analysis.polynomial(element->index);
   });
-  return found;
 }
 
 }  // namespace

@@ -68,10 +68,8 @@ class DealtLoopFinder {
         !covers(counted->limit, bound->right)) {
       return std::nullopt;
     }
-    bool uses_round = false;
-    walk_expressions(guard->body, [&](const Expr& expr) {
-      uses_round = uses_round || is_named(expr, counted->name);
-    });
+    const bool uses_round = any_expression(
+        guard->body, [&](const Expr& expr) { return is_named(expr, counted->name); });
     if (uses_round) return std::nullopt;
     Variable counter = place->variable;
     counter.is_const = false;
@@ -178,12 +176,10 @@ class BlockStrideLoopsOnly {
 
   // Whether the statement itself holds a call that does something, as an atomic operation does.
   static bool counts_threads(const Stmt& stmt) {
-    bool result = false;
-    walk_own_expressions(stmt, [&](const Expr& expr) {
+    return any_own_expression(stmt, [&](const Expr& expr) {
       const auto* call = as<Call>(expr);
-      result = result || (call != nullptr && !is_pure(*call));
+      return call != nullptr && !is_pure(*call);
     });
-    return result;
   }
 
   [[nodiscard]] bool is_place(const Expr& expr) const {
@@ -193,31 +189,25 @@ class BlockStrideLoopsOnly {
   }
 
   [[nodiscard]] bool asks(const ExprPtr& expr) const {
-    bool result = false;
-    walk(expr, [&](const Expr& part) { result = result || is_place(part); });
-    return result;
+    return any_expression(expr, [&](const Expr& part) { return is_place(part); });
   }
 
   static bool asks_for_extent(const Stmt& step) {
-    bool result = false;
-    walk_own_expressions(
-        step, [&](const Expr& part) { result = result || is_builtin(part, kThreadsInRow); });
-    return result;
+    return any_own_expression(step,
+                              [&](const Expr& part) { return is_builtin(part, kThreadsInRow); });
   }
 
   // Whether an iteration sets a variable that it did not declare.
   [[nodiscard]] bool keeps_values(const ForLoop& loop) const {
     const auto own = declared_names(loop.body);
-    bool result = false;
-    walk(loop.body, [&](const Stmt& stmt) {
+    return any_statement(loop.body, [&](const Stmt& stmt) {
       const auto target = target_of(stmt);
       const auto* base = target ? base_variable(*target) : nullptr;
-      if (base == nullptr || own.contains(base->name)) return;
+      if (base == nullptr || own.contains(base->name)) return false;
       const Variable* local = analysis_.local(base->name);
       const bool in_memory = is<Subscript>(target) && (local == nullptr || local->is_pointer);
-      result = result || !in_memory;
+      return !in_memory;
     });
-    return result;
   }
 
   const Analysis& analysis_;

@@ -5,12 +5,10 @@
 namespace regraph::rewrite {
 
 bool holds_loop(const Block& block) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) {
+  return any_statement(block, [&](const Stmt& stmt) {
     const auto* loop = as<ForLoop>(stmt);
-    found = found || is<WhileLoop>(stmt) || (loop != nullptr && loop->unroll != kUnrollFully);
+    return is<WhileLoop>(stmt) || (loop != nullptr && loop->unroll != kUnrollFully);
   });
-  return found;
 }
 
 std::vector<StmtPtr> innermost_loops(const Block& block) {
@@ -33,9 +31,8 @@ std::vector<StmtPtr> written_out_loops(const Block& block) {
   std::vector<StmtPtr> result;
   for (const StmtPtr& stmt : block) {
     const auto* loop = as<ForLoop>(stmt);
-    bool holds_any = false;
-    walk(body_of(*stmt), [&](const Stmt& inner) {
-      holds_any = holds_any || is<ForLoop>(inner) || is<WhileLoop>(inner);
+    const bool holds_any = any_statement(body_of(*stmt), [&](const Stmt& inner) {
+      return is<ForLoop>(inner) || is<WhileLoop>(inner);
     });
     if (loop != nullptr && loop->unroll == kUnrollFully && !holds_any) {
       result.push_back(stmt);
@@ -59,9 +56,8 @@ bool is_uniform(const ForLoop& loop, const Analysis& analysis) {
       if (symbol.starts_with("threadIdx")) return false;
     }
   }
-  bool leaves = false;
-  walk(loop.body, [&](const Stmt& stmt) { leaves = leaves || is<Jump>(stmt) || is<Return>(stmt); });
-  return !leaves;
+  return !any_statement(loop.body,
+                        [&](const Stmt& stmt) { return is<Jump>(stmt) || is<Return>(stmt); });
 }
 
 std::vector<StmtPtr> loops_all_reach(const Block& block, const Analysis& analysis) {

@@ -9,11 +9,9 @@ bool is_mentioned(const ExprPtr& expr, const std::string& name) {
 }
 
 bool is_mentioned(const Block& block, const std::string& name) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) {
-    found = found || is_mentioned(target_of(stmt), name) || is_mentioned(value_of(stmt), name);
+  return any_statement(block, [&](const Stmt& stmt) {
+    return is_mentioned(target_of(stmt), name) || is_mentioned(value_of(stmt), name);
   });
-  return found;
 }
 
 }  // namespace regraph::rewrite

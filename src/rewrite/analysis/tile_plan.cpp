@@ -243,14 +243,12 @@ class TilePlanner {
   }
 
   bool indexes_registers(const Stmt& loop, const std::string& counter) const {
-    bool found = false;
-    walk_expressions(body_of(loop), [&](const Expr& node) {
+    return any_expression(body_of(loop), [&](const Expr& node) {
       const auto* element = as<Subscript>(node);
       const auto* base = element != nullptr ? base_variable(node) : nullptr;
-      found = found || (base != nullptr && is_register(base->name, analysis_) &&
-                        variables_of(element->index).contains(counter));
+      return base != nullptr && is_register(base->name, analysis_) &&
+             variables_of(element->index).contains(counter);
     });
-    return found;
   }
 
   // `apart`: digits that make one number are dimensions of their own.

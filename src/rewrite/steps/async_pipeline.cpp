@@ -531,11 +531,9 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
   static bool can_be_dynamic(const KernelAnalysis& kernel, const std::vector<Variable>& tiles) {
     const auto launch = kernel.launch();
     if (!launch || !((*launch)->dynamic_shared_bytes == IntegerExpression(0))) return false;
-    bool is_used = false;
-    walk(kernel.kernel().body, [&](const Stmt& stmt) {
+    const bool is_used = any_statement(kernel.kernel().body, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
-      is_used = is_used || (declaration != nullptr &&
-                            declaration->variable.storage == Storage::dynamic_shared);
+      return declaration != nullptr && declaration->variable.storage == Storage::dynamic_shared;
     });
     return !is_used && std::all_of(tiles.begin(), tiles.end(), [&](const Variable& tile) {
       return tile.scalar && is_fully_indexed(kernel.kernel(), tile);

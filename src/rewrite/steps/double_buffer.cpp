@@ -102,9 +102,7 @@ class CopySplitter {
   bool is_tile_store(const Stmt& stmt) const { return stores_to_tile(stmt, analysis_); }
 
   bool writes_tiles(const StmtPtr& stmt) const {
-    bool found = false;
-    walk(Block{stmt}, [&](const Stmt& inner) { found = found || is_tile_store(inner); });
-    return found;
+    return any_statement(Block{stmt}, [&](const Stmt& inner) { return is_tile_store(inner); });
   }
 
   // Where only some threads copy, if nothing else is done.

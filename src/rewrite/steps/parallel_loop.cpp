@@ -281,9 +281,8 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     if (!polynomial) return std::nullopt;
     bool is_guarded = false;
     walk(form.kernel.body, [&](const Stmt& stmt) {
-      bool holds_loop = false;
-      walk(body_of(stmt),
-           [&](const Stmt& inner) { holds_loop = holds_loop || &inner == place.loop.loop; });
+      const bool holds_loop = any_statement(
+          body_of(stmt), [&](const Stmt& inner) { return &inner == place.loop.loop; });
       if (!holds_loop || !is<Branch>(stmt)) return;
       for (const ExprPtr& guard : conjuncts(value_of(stmt)))
         is_guarded = is_guarded || limit_of_index(guard, form) == polynomial;

@@ -98,10 +98,8 @@ class Tiler {
     ExprPtr limit = integer(plan_.depth);
     const bool is_shortened = !tiled.adds_only_vanishing_terms(body);
     if (is_shortened && !plan_.copies.vectors) limit = call("min", {limit, rest});
-    bool uses_variable = false;
-    walk_expressions(body, [&](const Expr& node) {
-      uses_variable = uses_variable || is_named(node, plan_.counted.name);
-    });
+    const bool uses_variable =
+        any_expression(body, [&](const Expr& node) { return is_named(node, plan_.counted.name); });
     if (uses_variable) {
       body.insert(body.begin(), declare_integer(plan_.counted.name,
                                                 add(variable(plan_.outer), variable(plan_.inner))));

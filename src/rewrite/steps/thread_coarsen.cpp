@@ -112,12 +112,11 @@ class MergeCheck {
         if (Status status = check(body_of(*stmt), most_copies); !status) return status;
         continue;
       }
-      bool is_whole = true;
-      walk(Block{stmt}, [&](const Stmt& inner) {
+      const bool is_whole = all_statements(Block{stmt}, [&](const Stmt& inner) {
         const auto* declaration = as<Declaration>(inner);
         const bool declares_shared =
             declaration != nullptr && declaration->variable.storage != Storage::automatic;
-        is_whole = is_whole && !is<Barrier>(inner) && !declares_shared;
+        return !is<Barrier>(inner) && !declares_shared;
       });
       if (!is_whole) {
         return refuse("line " + std::to_string(stmt->line) +

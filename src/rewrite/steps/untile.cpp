@@ -47,13 +47,11 @@ namespace {
 // Local variables that nobody reads.
 
 bool has_effects(const ExprPtr& value) {
-  bool found = false;
-  walk(value, [&](const Expr& part) {
+  return any_expression(value, [&](const Expr& part) {
     const auto* call = as<Call>(part);
-    found = found || is<OpaqueExpression>(part) ||
-            (call != nullptr && !source::is_pure(*call) && !call->function.starts_with("make_"));
+    return is<OpaqueExpression>(part) ||
+           (call != nullptr && !source::is_pure(*call) && !call->function.starts_with("make_"));
   });
-  return found;
 }
 
 // The variable that the statement gives a value, empty for others.

@@ -111,10 +111,8 @@ class VectorPlanner {
       plan_.branch = branch;
     }
     if (plan_.branch == nullptr) return refuse("nothing guards the elements past the end");
-    bool plain = true;
-    walk(plan_.branch->body, [&](const Stmt& stmt) {
-      plain = plain && !is<ForLoop>(stmt) && !is<WhileLoop>(stmt) && !is<Jump>(stmt) &&
-              !is<Return>(stmt);
+    const bool plain = all_statements(plan_.branch->body, [&](const Stmt& stmt) {
+      return !is<ForLoop>(stmt) && !is<WhileLoop>(stmt) && !is<Jump>(stmt) && !is<Return>(stmt);
     });
     return plain ? Status() : refuse("the code of an element holds a loop");
   }

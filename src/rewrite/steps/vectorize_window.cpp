@@ -55,9 +55,7 @@ std::int64_t statements_in(const Block& block) {
 }
 
 bool leaves_early(const Block& block) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) { found = found || is<Jump>(stmt) || is<Return>(stmt); });
-  return found;
+  return any_statement(block, [&](const Stmt& stmt) { return is<Jump>(stmt) || is<Return>(stmt); });
 }
 
 bool is_wide_integer(const ExprPtr& expr) {

@@ -110,18 +110,13 @@ std::optional<Polynomial> strip_depth(const ExprPtr& strips, std::int64_t length
 }
 
 bool has_exit(const Block& body) {
-  bool found = false;
-  walk(body, [&](const Stmt& stmt) {
-    found = found || is<Jump>(stmt) || is<Return>(stmt) || is<OpaqueStatement>(stmt) ||
-            is<Barrier>(stmt);
+  return any_statement(body, [&](const Stmt& stmt) {
+    return is<Jump>(stmt) || is<Return>(stmt) || is<OpaqueStatement>(stmt) || is<Barrier>(stmt);
   });
-  return found;
 }
 
 bool mentions(const Block& block, const std::string& name) {
-  bool found = false;
-  walk_expressions(block, [&](const Expr& expr) { found = found || source::is_named(expr, name); });
-  return found;
+  return any_expression(block, [&](const Expr& expr) { return source::is_named(expr, name); });
 }
 
 // An outer and an inner loop that can be one.

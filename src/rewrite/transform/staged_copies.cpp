@@ -284,10 +284,9 @@ class FillFinder {
     const int inside = uses_in(of_fill(), array_.name);
     const Block rest(last + 1, fill_.place->end());
     const int behind = uses_in(rest, array_.name);
-    bool is_changed = false;
-    walk(rest, [&](const Stmt& stmt) {
+    const bool is_changed = any_statement(rest, [&](const Stmt& stmt) {
       const auto* base = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
-      is_changed = is_changed || (base != nullptr && base->name == array_.name);
+      return base != nullptr && base->name == array_.name;
     });
     if (is_changed) return refuse(name_ + "is changed behind where it is filled");
     if (inside + behind == uses_in(kernel_.body, array_.name)) return {};
@@ -310,12 +309,10 @@ class FillFinder {
   }
 
   bool reads_of_others(const StmtPtr& stmt) const {
-    bool found = false;
-    walk_expressions({stmt}, [&](const Expr& expr) {
+    return any_expression({stmt}, [&](const Expr& expr) {
       const ExprPtr shared(ExprPtr(), &expr);
-      found = found || (is_element_of(shared, array_) && !is_own(expr));
+      return is_element_of(shared, array_) && !is_own(expr);
     });
-    return found;
   }
 
   Status require_barriers() const {

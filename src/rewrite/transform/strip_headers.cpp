@@ -23,9 +23,7 @@ namespace regraph::rewrite {
 namespace {
 
 bool holds_any(const Block& block, StmtKind kind) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) { found = found || stmt.kind() == kind; });
-  return found;
+  return any_statement(block, [&](const Stmt& stmt) { return stmt.kind() == kind; });
 }
 
 // Names and extents of the block in headers, as numbers.

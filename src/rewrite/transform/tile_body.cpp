@@ -100,12 +100,10 @@ bool TileBody::reads_any(const ExprPtr& expr) const {
 }
 
 bool TileBody::reads_global(const Block& body) const {
-  bool found = false;
-  walk_expressions(body, [&](const Expr& node) {
+  return any_expression(body, [&](const Expr& node) {
     const auto* variable = as<VariableReference>(node);
-    found = found || (variable != nullptr && analysis_.is_global_pointer(variable->name));
+    return variable != nullptr && analysis_.is_global_pointer(variable->name);
   });
-  return found;
 }
 
 bool TileBody::can_drop_guard(const Branch& branch) const {
