@@ -12,6 +12,12 @@ void set_extent(Dim3& dim, int axis, std::uint32_t value) {
   (axis == 0 ? dim.x : axis == 1 ? dim.y : dim.z) = value;
 }
 
+IntegerExpression in_numbers(const IntegerExpression& expression, const Dim3& block) {
+  return expression.substitute({{"bx", IntegerExpression(block.x)},
+                                {"by", IntegerExpression(block.y)},
+                                {"bz", IntegerExpression(block.z)}});
+}
+
 Polynomial with_block_extents(const Polynomial& polynomial, const Dim3& block) {
   Polynomial result = polynomial;
   for (int axis = 0; axis < 3; ++axis) {

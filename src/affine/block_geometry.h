@@ -18,6 +18,9 @@ inline constexpr std::array<const char*, 3> kAxes = {"x", "y", "z"};
 [[nodiscard]] std::uint32_t extent(const Dim3& dim, int axis);
 void set_extent(Dim3& dim, int axis, std::uint32_t value);
 
+// A grid's extent, or another expression of a launch, with numbers for bx, by and bz.
+[[nodiscard]] IntegerExpression in_numbers(const IntegerExpression& expression, const Dim3& block);
+
 // Replaces blockDim.{x,y,z} by the plan's numbers.
 [[nodiscard]] Polynomial with_block_extents(const Polynomial& polynomial, const Dim3& block);
 

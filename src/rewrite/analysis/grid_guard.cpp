@@ -148,10 +148,8 @@ std::optional<std::string> grid_guard_obstacle(const Kernel& kernel, const Analy
 }
 
 ExprPtr grid_extent(const Launch& launch, int axis, const Kernel& kernel) {
-  const IntegerExpression fixed = launch.grid[static_cast<std::size_t>(axis)].substitute(
-      {{"bx", IntegerExpression(launch.block.x)},
-       {"by", IntegerExpression(launch.block.y)},
-       {"bz", IntegerExpression(launch.block.z)}});
+  const IntegerExpression fixed =
+      in_numbers(launch.grid[static_cast<std::size_t>(axis)], launch.block);
   // Products of sizes may be beyond 32 bits, the extent itself is not.
   const bool wide = fixed.text().find('*') != std::string::npos;
   return size_in_kernel(fixed, kernel, Analysis(kernel), wide);

@@ -3,6 +3,7 @@
 #include "affine/block_geometry.h"
 #include "affine/size_expression.h"
 #include "rewrite/analysis/loop_surroundings.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -16,10 +17,6 @@
 namespace regraph::rewrite {
 
 namespace {
-
-std::string at_line(const Stmt& stmt) {
-  return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
-}
 
 Polynomial builtin_symbol(const std::string& builtin, int axis) {
   return Polynomial::symbol(builtin + "." + kAxes[static_cast<std::size_t>(axis)]);
@@ -168,9 +165,10 @@ class GridLoopFinder {
         with_block_extents(header.first, launch_.block) - builtin_symbol("threadIdx", axis);
     if (!is_of_block) result.offset = result.offset - builtin_symbol("blockIdx", axis) * block;
     if (!is_of_parameters(result.offset, form_.kernel))
-      return refuse(at_line(loop) + "a thread does not begin with the element of its own number");
+      return refuse(line_named(loop) +
+                    "a thread does not begin with the element of its own number");
     if (is_changed_in(loop.body, header.counter))
-      return refuse(at_line(loop) + "'" + header.counter + "' is changed in the loop");
+      return refuse(line_named(loop) + "'" + header.counter + "' is changed in the loop");
     if (Status status = read_limit(loop, header, result); !status) return status.error();
     // Whether rows of blocks can be dealt out is asked of the loop that one thread has then.
     if (!is_of_block) {
@@ -183,7 +181,7 @@ class GridLoopFinder {
       // A block is known by its row.
       if (is_of_block && builtin == "blockIdx.x") continue;
       if (needs.asks(builtin)) {
-        return refuse(at_line(loop) + "the kernel asks for " + builtin +
+        return refuse(line_named(loop) + "the kernel asks for " + builtin +
                       " otherwise than to deal out elements");
       }
     }
@@ -200,7 +198,7 @@ class GridLoopFinder {
     if (!effects) return effects.error();
     result.effects = std::move(*effects);
     if (const auto why = obstacle_around(loop, form_.kernel, form_.analysis, result.effects))
-      return refuse(at_line(loop) + *why);
+      return refuse(line_named(loop) + *why);
     return {};
   }
 
@@ -222,10 +220,11 @@ class GridLoopFinder {
   Status read_limit(const ForLoop& loop, const Header& header, GridStrideLoop& result) const {
     const auto limit = form_.analysis.polynomial(header.limit);
     if (!limit || !is_of_parameters(*limit, form_.kernel))
-      return refuse(at_line(loop) + "its bounds are not made of the kernel's parameters alone");
+      return refuse(line_named(loop) + "its bounds are not made of the kernel's parameters alone");
     auto elements = size_of(*limit - result.offset, kernel_.problem());
     if (!elements)
-      return refuse(at_line(loop) + "how many elements there are does not follow from the sizes");
+      return refuse(line_named(loop) +
+                    "how many elements there are does not follow from the sizes");
     result.limit = *limit;
     result.elements = *elements;
     result.least = std::numeric_limits<std::int64_t>::max();
@@ -233,7 +232,7 @@ class GridLoopFinder {
     for (const auto* sizes : {&kernel_.problem().tests, &kernel_.problem().bench}) {
       for (const Symbols& symbols : *sizes) {
         const auto count = result.elements.evaluate(symbols);
-        if (!count) return refuse(at_line(loop) + count.error().message);
+        if (!count) return refuse(line_named(loop) + count.error().message);
         result.least = std::min(result.least, *count);
         if (*count > most) return refuse("the number of threads would not fit 32 bits");
       }

@@ -4,6 +4,12 @@
 
 namespace regraph::rewrite {
 
+void relaunch(KernelState& state, const Launch& launch) {
+  state.plan.launches.front() = launch;
+  auto& threads = state.unit.kernel.launch_bounds_threads;
+  if (threads) threads = static_cast<int>(launch.block.count());
+}
+
 void rely_on(KernelState& state, const std::string& assumption) {
   const auto found =
       std::lower_bound(state.assumptions.begin(), state.assumptions.end(), assumption);

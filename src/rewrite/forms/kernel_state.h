@@ -25,6 +25,9 @@ inline constexpr const char* kApproximates = "single-precision functions may be 
 inline constexpr const char* kInvertsRoots =
     "quotients by square roots may be products with approximate reciprocal ones";
 
+// Launches the kernel so, in place of its one launch, with another block; launch bounds follow.
+void relaunch(KernelState& state, const Launch& launch);
+
 // Notes that the state relies on `assumption`; once is enough.
 void rely_on(KernelState& state, const std::string& assumption);
 // Notes that every buffer has to begin at a multiple of so many bytes, for vectors.

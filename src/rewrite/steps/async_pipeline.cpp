@@ -449,6 +449,11 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "what is copied early could change",
+            .shared = SharedMemory::some,
+            .known_calls = true};
+  }
   Result<Pipeline> find(const KernelAnalysis& kernel,
                         const StepParameters& parameters) const override {
     auto stages = integer_parameter(parameters, "stages");
@@ -456,17 +461,6 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
     if (*stages < 2) return fail(ErrorCode::invalid_argument, "'stages' must be at least 2");
     if (!copies_asynchronously(kernel.limits().architecture))
       return refuse(kernel.limits().architecture + " has no asynchronous copies");
-    if (!kernel.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so what is copied early could "
-          "change");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    if (!kernel.analysis().has_shared()) return refuse("the kernel has no shared tiles");
-    if (!kernel.analysis().unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
-                    "', which may read memory");
-    }
     Pipeline pipeline;
     pipeline.stages = *stages;
     auto strips = find_strip_loop(kernel.kernel(), kernel.analysis());

@@ -107,10 +107,7 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
     }
     place.plan = std::move(*plan);
     place.launch = std::move(*dealt);
-    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
-        !status) {
-      return status.error();
-    }
+    if (Status status = require_possible(place.launch, kernel); !status) return status.error();
     return place;
   }
 
@@ -124,10 +121,7 @@ class CrossThreadReduction final : public PlacedStep<RowPlace> {
     if (place.vectors) rely_on_alignment(result, kernel.problem().assume.align);
     result.unit.kernel.body =
         share_rows(form, place.plan, place.vectors, {place.threads, place.rows});
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads) {
-      result.unit.kernel.launch_bounds_threads = place.threads * place.rows;
-    }
+    relaunch(result, place.launch);
     return result;
   }
 

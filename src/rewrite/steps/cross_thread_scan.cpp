@@ -53,9 +53,8 @@ class CrossThreadScan final : public PlacedStep<ScanPlace> {
                          const StepParameters& parameters) const override {
     auto team = team_of(parameters);
     if (!team) return team.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
+    const Launch& launch = **kernel.launch();
+    if (Status status = require_thread_a_row(kernel, launch); !status) return status.error();
     auto form = kernel.single_exit();
     if (!form) return form.error();
     auto plan = plan_rows((*form)->kernel, (*form)->analysis, team->threads,
@@ -66,13 +65,10 @@ class CrossThreadScan final : public PlacedStep<ScanPlace> {
       if (Status status = permit_reordering(shared.reductions, kernel.problem()); !status)
         return status.error();
     }
-    auto dealt = launch_for_rows(**form, **launch, team->rows,
+    auto dealt = launch_for_rows(**form, launch, team->rows,
                                  {static_cast<std::uint32_t>(team->threads * team->rows), 1, 1});
     if (!dealt) return dealt.error();
-    if (Status status = require_possible(*dealt, kernel, "the launch would not be valid: ");
-        !status) {
-      return status.error();
-    }
+    if (Status status = require_possible(*dealt, kernel); !status) return status.error();
     std::optional<RowVectors> vectors = vectors_of(**form, *plan, *team, kernel.problem());
     return ScanPlace{*team, std::move(*plan), std::move(vectors), std::move(*dealt)};
   }
@@ -86,9 +82,7 @@ class CrossThreadScan final : public PlacedStep<ScanPlace> {
     if (place.vectors) rely_on_alignment(result, kernel.problem().assume.align);
     result.unit.kernel.body =
         share_rows((*kernel.single_exit())->kernel, place.plan, place.vectors, place.team);
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = place.team.threads * place.team.rows;
+    relaunch(result, place.launch);
     return result;
   }
 

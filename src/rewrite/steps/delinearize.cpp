@@ -67,10 +67,7 @@ class Delinearize final : public PlacedStep<SplitPlace> {
       if (to->second != "z") return fail(ErrorCode::invalid_argument, "'to' must be z");
       place.to = "z";
     }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    place.launch = **launch;
+    place.launch = **kernel.launch();
     auto form = kernel.single_exit();
     if (!form) return form.error();
     if (Status status = require_free(kernel.analysis(), place); !status) return status.error();
@@ -91,9 +88,7 @@ class Delinearize final : public PlacedStep<SplitPlace> {
     KernelState result = kernel.state();
     result.unit.kernel.body = with_split_index(**kernel.single_exit(), place.from, place.to,
                                                place.divisor, kernel.problem());
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = static_cast<int>(place.launch.block.count());
+    relaunch(result, place.launch);
     return result;
   }
 
@@ -170,10 +165,7 @@ class Delinearize final : public PlacedStep<SplitPlace> {
         place.launch.block != (*kernel.launch())->block) {
       return refuse("the block's extents follow the sizes, and would be fixed");
     }
-    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
-        !status) {
-      return status;
-    }
+    if (Status status = require_possible(place.launch, kernel); !status) return status;
     return require_range(problem, place, *columns);
   }
 

@@ -343,20 +343,12 @@ class DoubleBuffer final : public PlacedStep<Alternation> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "what is loaded early could change",
+            .shared = SharedMemory::some,
+            .known_calls = true};
+  }
   Result<Alternation> find(const KernelAnalysis& kernel, const StepParameters&) const override {
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (!kernel.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so what is loaded early could "
-          "change");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    if (!kernel.analysis().has_shared()) return refuse("the kernel has no shared tiles");
-    if (!kernel.analysis().unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
-                    "', which may read memory");
-    }
     auto strips = find_strip_loop(kernel.kernel(), kernel.analysis());
     if (!strips) return strips.error();
     auto copies = split_copies(*strips, kernel.analysis());

@@ -214,12 +214,10 @@ class SumOfElements {
   static Result<SumPlace> find(const KernelAnalysis& kernel, const StepParameters& parameters) {
     SumPlace place;
     if (Status status = read(parameters, place.shape); !status) return status.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    place.launch = **launch;
-    if (Status status = require_independent_threads(kernel, place.launch); !status)
-      return status.error();
+    const Requirements needed = {.distinct_buffers = "", .lone_threads = true, .fixed_block = true};
+    if (Status status = require(needed, kernel); !status) return status.error();
+    place.launch = **kernel.launch();
+    if (Status status = require_one_axis(place.launch); !status) return status.error();
     auto form = kernel.single_exit();
     if (!form) return form.error();
     if (Status status = require_uncoarsened_index((*form)->kernel, (*form)->analysis, "x"); !status)
@@ -237,9 +235,7 @@ class SumOfElements {
     rely_on(result, kNeedsDistinctBuffers);
     if (is_floating(place.sum.scalar)) rely_on(result, kReordersSums);
     result.unit.kernel.body = element_sum_code(**kernel.single_exit(), place.sum, place.shape);
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = place.shape.threads;
+    relaunch(result, place.launch);
     kernel.note_reliance(result);
     return result;
   }
@@ -268,12 +264,7 @@ class SumOfElements {
     return {};
   }
 
-  static Status require_independent_threads(const KernelAnalysis& kernel, const Launch& launch) {
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("the threads of a block work together already");
-    if (!kernel.problem().assume.noalias)
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
+  static Status require_one_axis(const Launch& launch) {
     for (const int axis : {1, 2}) {
       const bool is_one =
           extent(launch.block, axis) == 1 &&
@@ -281,8 +272,6 @@ class SumOfElements {
               {{"by", IntegerExpression(1)}, {"bz", IntegerExpression(1)}}) == IntegerExpression(1);
       if (!is_one) return refuse("the grid has more than one axis");
     }
-    if (launch.block_follows_sizes())
-      return refuse("the block's extents follow the sizes, and would be fixed");
     return {};
   }
 
@@ -323,7 +312,7 @@ class SumOfElements {
         return refuse("a grid of " + std::to_string(concrete->grid.x) + " blocks would be left");
       }
     }
-    return require_possible(place.launch, kernel, "the launch would not be valid: ");
+    return require_possible(place.launch, kernel);
   }
 
   // With fewer blocks than this the GPU runs empty.

@@ -40,19 +40,13 @@ class GridStride final : public PlacedStep<GridPlace> {
     auto rounds = integer_parameter(parameters, "rounds");
     if (!rounds) return rounds.error();
     if (*rounds < 2) return fail(ErrorCode::invalid_argument, "'rounds' must be at least 2");
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
+    const Launch& launch = **kernel.launch();
     if (!kernel.analysis().uses_builtin("blockIdx.x"))
       return refuse("the kernel does not use blockIdx.x");
     if (kernel.analysis().uses_builtin("gridDim.x"))
       return refuse("the kernel uses gridDim.x, which would change");
-    if (Status status = require_blocks(kernel, **launch, *rounds); !status) return status.error();
-    const Launch& before = **launch;
-    const IntegerExpression grid =
-        before.grid[0].substitute({{"bx", IntegerExpression(before.block.x)},
-                                   {"by", IntegerExpression(before.block.y)},
-                                   {"bz", IntegerExpression(before.block.z)}});
+    if (Status status = require_blocks(kernel, launch, *rounds); !status) return status.error();
+    const IntegerExpression grid = in_numbers(launch.grid[0], launch.block);
     GridPlace place{*rounds, size_in_kernel(grid, kernel.kernel(), kernel.analysis(), false)};
     if (!place.blocks) {
       return refuse("the grid " + grid.text() + " is not made of the kernel's parameters");

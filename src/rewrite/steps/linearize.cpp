@@ -53,27 +53,21 @@ class Linearize final : public PlacedStep<FlatPlace> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override { return {.lone_threads = true, .fixed_block = true}; }
   Result<FlatPlace> find(const KernelAnalysis& kernel, const StepParameters&) const override {
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if ((*launch)->block_follows_sizes())
-      return refuse("the block's extents follow the sizes, and would be fixed");
+    const Launch& launch = **kernel.launch();
     auto form = kernel.single_exit();
     if (!form) return form.error();
-    const Analysis& analysis = (*form)->analysis;
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("the threads of a block work together already");
     FlatPlace place;
-    place.launch = **launch;
+    place.launch = launch;
     for (int axis = 0; axis < 3; ++axis) {
-      auto found = axis_of(**form, **launch, axis, kernel.problem());
+      auto found = axis_of(**form, launch, axis, kernel.problem());
       if (!found) return found.error();
       if (*found) place.axes.push_back(std::move(**found));
     }
     if (place.axes.size() < 2 || place.axes.front().letter != "x")
       return refuse("the grid has no more than one axis");
-    if (Status status = find_guard(**form, **launch, place); !status) return status.error();
+    if (Status status = find_guard(**form, launch, place); !status) return status.error();
     if (Status status = arrange(kernel, place); !status) return status.error();
     return place;
   }
@@ -83,9 +77,7 @@ class Linearize final : public PlacedStep<FlatPlace> {
     KernelState result = kernel.state();
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = flat_body(form, place);
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = static_cast<int>(place.launch.block.count());
+    relaunch(result, place.launch);
     return result;
   }
 
@@ -185,7 +177,7 @@ class Linearize final : public PlacedStep<FlatPlace> {
     place.launch.block = Dim3{threads, 1, 1};
     place.launch.grid = {IntegerExpression::ceil_divide(total, IntegerExpression::symbol("bx")), 1,
                          1};
-    return require_possible(place.launch, kernel, "the launch would not be valid: ");
+    return require_possible(place.launch, kernel);
   }
 
   static Block flat_body(const KernelForm& form, const FlatPlace& place) {

@@ -70,6 +70,7 @@ class LoopUnroll final : public PlacedStep<UnrollPlace> {
   }
 
  protected:
+  Requirements requirements() const override { return {.one_launch = false, .transparent = false}; }
   Result<UnrollPlace> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
     UnrollPlace place;

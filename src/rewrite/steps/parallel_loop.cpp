@@ -63,16 +63,17 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "", .lone_threads = true};
+  }
   Result<ThreadsPlace> find(const KernelAnalysis& kernel,
                             const StepParameters& parameters) const override {
     ThreadsPlace place;
     if (Status status = read(parameters, place); !status) return status.error();
     auto which = integer_parameter(parameters, "loop");
     if (!which) return which.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (Status status = require_independent_threads(kernel); !status) return status.error();
-    if (Status status = require_room(kernel.analysis(), **launch, place); !status)
+    const Launch& launch = **kernel.launch();
+    if (Status status = require_room(kernel.analysis(), launch, place); !status)
       return status.error();
     auto loops = parallel_loops(kernel);
     if (!loops) return loops.error();
@@ -85,14 +86,12 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
       return refuse(
           "the problem does not grant 'assume: {reassociate: true}' for atomics of floating point");
     }
-    place.launch = **launch;
+    place.launch = launch;
     if (Status status = arrange(kernel, **kernel.single_exit(), place); !status)
       return status.error();
-    if ((*launch)->block_follows_sizes() && place.launch.block != (*launch)->block)
+    if (launch.block_follows_sizes() && place.launch.block != launch.block)
       return refuse("the block's extents follow the sizes, and would be fixed");
-    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
-        !status)
-      return status.error();
+    if (Status status = require_possible(place.launch, kernel); !status) return status.error();
     return place;
   }
 
@@ -103,9 +102,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     if (place.loop.effects.rounds) rely_on(result, kReordersSums);
     result.unit.kernel.body = place.folds ? loop_in_index(form, place.loop, kernel.problem())
                                           : loop_on_axis(form, place.loop, place.axis, place.moved);
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = static_cast<int>(place.launch.block.count());
+    relaunch(result, place.launch);
     return result;
   }
 
@@ -121,16 +118,6 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     place.moved = old->second;
     if (place.axis == "x" && (place.moved == "y" || place.moved == "z")) return {};
     return fail(ErrorCode::invalid_argument, "'old_x' must be y or z, and 'axis' x");
-  }
-
-  static Status require_independent_threads(const KernelAnalysis& kernel) {
-    if (const Status& status = kernel.transparent(); !status) return status;
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("the threads of a block work together already");
-    if (!kernel.problem().assume.noalias)
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    return {};
   }
 
   static std::size_t number_of(const std::string& axis) {

@@ -28,11 +28,11 @@ class RestrictLdg final : public PlacedStep<std::vector<KernelParameter>> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override {
+    return {.one_launch = false, .transparent = false, .distinct_buffers = ""};
+  }
   Result<std::vector<KernelParameter>> find(const KernelAnalysis& kernel,
                                             const StepParameters&) const override {
-    if (!kernel.problem().assume.noalias) {
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    }
     if (const auto opaque = kernel.analysis().opaque()) {
       return refuse("what is written cannot be told, " + *opaque);
     }

@@ -127,13 +127,10 @@ class WarpNumbers final : public Mutator {
 // memory or wait for each other, or a warp is asked for in other ways than by its number in the
 // grid.
 Result<KernelState> with_warps_as_blocks(const KernelAnalysis& kernel) {
-  if (const Status& status = kernel.transparent(); !status) return status.error();
-  auto launch = kernel.launch();
-  if (!launch) return launch.error();
-  if ((*launch)->block_follows_sizes()) return refuse("the block's extents follow the sizes");
+  if (Status status = require({.fixed_block = true}, kernel); !status) return status.error();
   KernelState result = kernel.state();
   Kernel whole = kernel.kernel();
-  Launch flat = **launch;
+  Launch flat = **kernel.launch();
   if (flat.block.y == 1) {
     if (flat.block.x <= kWarp) return refuse("a block is one warp");
     const ExprPtr extent = integer(std::int64_t{flat.block.x});
@@ -158,11 +155,8 @@ Result<KernelState> with_warps_as_blocks(const KernelAnalysis& kernel) {
   result.unit.kernel = std::move(whole);
   Launch& made = result.plan.launches.front();
   made = flat;
-  for (IntegerExpression& extent : made.grid) {
-    extent = extent.substitute({{"bx", IntegerExpression(std::int64_t{flat.block.x})},
-                                {"by", IntegerExpression(std::int64_t{flat.block.y})},
-                                {"bz", IntegerExpression(1)}});
-  }
+  for (IntegerExpression& extent : made.grid)
+    extent = in_numbers(extent, flat.block);
   made.grid[0] =
       IntegerExpression::multiply(made.grid[0], IntegerExpression(std::int64_t{flat.block.y}));
   made.block = {kWarp, 1, 1};

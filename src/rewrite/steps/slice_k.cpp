@@ -438,18 +438,16 @@ class SliceK final : public PlacedStep<Slices> {
   }
 
  protected:
+  Requirements requirements() const override { return {.shared = SharedMemory::some}; }
   Result<Slices> find(const KernelAnalysis& kernel,
                       const StepParameters& parameters) const override {
     auto count = integer_parameter(parameters, "slices");
     if (!count) return count.error();
     if (*count < 2) return fail(ErrorCode::invalid_argument, "'slices' must be at least 2");
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
+    const Launch& launch = **kernel.launch();
     const Analysis& analysis = kernel.analysis();
-    if (!analysis.has_shared()) return refuse("the kernel has no shared tiles");
     if (analysis.uses_warp_intrinsics()) return refuse("warp intrinsics encode the block's shape");
-    if ((*launch)->block.z != 1) return refuse("the block has a third axis already");
+    if (launch.block.z != 1) return refuse("the block has a third axis already");
     for (const char* builtin : {"threadIdx.z", "blockDim.z"}) {
       if (analysis.uses_builtin(builtin))
         return refuse(std::string("the kernel uses ") + builtin + ", along which slices would lie");
@@ -471,18 +469,15 @@ class SliceK final : public PlacedStep<Slices> {
       reductions.push_back(accumulator.reduction);
     if (Status status = permit_reordering(reductions, kernel.problem()); !status)
       return status.error();
-    const std::int64_t bytes = sliced_shared_bytes(
-        kernel.kernel(), slices.strips, slices.accumulators, (*launch)->block, slices.count);
+    const std::int64_t bytes = sliced_shared_bytes(kernel.kernel(), slices.strips,
+                                                   slices.accumulators, launch.block, slices.count);
     if (Status status = require_shared_bytes(bytes, kernel, "tiles and slots of the slices need");
         !status) {
       return status.error();
     }
-    slices.launch = **launch;
+    slices.launch = launch;
     slices.launch.block.z = static_cast<std::uint32_t>(slices.count);
-    if (Status status = require_possible(slices.launch, kernel, "the launch would not be valid: ");
-        !status) {
-      return status.error();
-    }
+    if (Status status = require_possible(slices.launch, kernel); !status) return status.error();
     return slices;
   }
 
@@ -491,10 +486,7 @@ class SliceK final : public PlacedStep<Slices> {
     const Dim3 before = result.plan.launches.front().block;
     result.unit.kernel.body =
         slice_strips(kernel.kernel(), slices.strips, slices.accumulators, before, slices.count);
-    result.plan.launches.front() = slices.launch;
-    if (result.unit.kernel.launch_bounds_threads) {
-      result.unit.kernel.launch_bounds_threads = static_cast<int>(slices.launch.block.count());
-    }
+    relaunch(result, slices.launch);
     if (std::any_of(
             slices.accumulators.begin(), slices.accumulators.end(),
             [](const StripAccumulator& accumulator) { return accumulator.reduction.rounds(); })) {

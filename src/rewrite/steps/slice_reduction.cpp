@@ -87,10 +87,7 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     if (!dealt) return dealt.error();
     place.plan = std::move(*plan);
     place.launch = std::move(*dealt);
-    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
-        !status) {
-      return status.error();
-    }
+    if (Status status = require_possible(place.launch, kernel); !status) return status.error();
     return place;
   }
 
@@ -104,9 +101,7 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
     result.unit.kernel = form;
     result.unit.kernel.body =
         share_rows(form, place.plan, std::nullopt, {place.slices, kColumns, true});
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = place.slices * kColumns;
+    relaunch(result, place.launch);
     return result;
   }
 };

@@ -49,9 +49,8 @@ class SliceScan final : public PlacedStep<SliceScanPlace> {
                               const StepParameters& parameters) const override {
     auto team = team_of(parameters);
     if (!team) return team.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (Status status = require_thread_a_row(kernel, **launch); !status) return status.error();
+    const Launch& launch = **kernel.launch();
+    if (Status status = require_thread_a_row(kernel, launch); !status) return status.error();
     // Slices lie along y, where the block has one thread so far.
     for (const char* builtin : {"threadIdx.y", "blockDim.y"}) {
       if (kernel.analysis().uses_builtin(builtin))
@@ -74,13 +73,10 @@ class SliceScan final : public PlacedStep<SliceScanPlace> {
         !status) {
       return status.error();
     }
-    auto dealt = launch_for_rows(**form, **launch, kScanColumns,
+    auto dealt = launch_for_rows(**form, launch, kScanColumns,
                                  {kScanColumns, static_cast<std::uint32_t>(team->threads), 1});
     if (!dealt) return dealt.error();
-    if (Status status = require_possible(*dealt, kernel, "the launch would not be valid: ");
-        !status) {
-      return status.error();
-    }
+    if (Status status = require_possible(*dealt, kernel); !status) return status.error();
     return SliceScanPlace{*team, std::move(*plan), std::move(*dealt)};
   }
 
@@ -93,9 +89,7 @@ class SliceScan final : public PlacedStep<SliceScanPlace> {
     rely_on(result, kNeedsDistinctBuffers);
     result.unit.kernel = form;
     result.unit.kernel.body = share_rows(form, place.plan, std::nullopt, place.team);
-    result.plan.launches.front() = place.launch;
-    if (result.unit.kernel.launch_bounds_threads)
-      result.unit.kernel.launch_bounds_threads = place.team.threads * kScanColumns;
+    relaunch(result, place.launch);
     return result;
   }
 

@@ -41,6 +41,9 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
   std::vector<StepParameters> settings() const override { return {{}, {{"copy", "vector"}}}; }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "a copy could go stale", .known_calls = true};
+  }
   Result<StagedBoxes> find(const KernelAnalysis& state,
                            const StepParameters& parameters) const override {
     bool by_vectors = false;
@@ -49,26 +52,16 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
         return fail(ErrorCode::invalid_argument, "'copy' must be vector");
       by_vectors = true;
     }
-    auto launch = state.launch();
-    if (!launch) return launch.error();
-    if (!state.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
-    }
-    if (const Status& status = state.transparent(); !status) return status.error();
-    if (!state.analysis().unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *state.analysis().unknown_calls().begin() +
-                    "', which may read memory");
-    }
+    const Launch& launch = **state.launch();
     const KernelForm& form = *state.direct();
-    const NeighbourhoodFinder finder(form.kernel, form.analysis, (*launch)->block);
+    const NeighbourhoodFinder finder(form.kernel, form.analysis, launch.block);
     Names names(form.kernel);
     StagedBoxes staged;
     std::string obstacles;
     std::int64_t bytes = shared_bytes(form.kernel);
     for (const KernelParameter& parameter : form.kernel.parameters) {
       if (!parameter.is_pointer || form.analysis.is_written(parameter.name)) continue;
-      auto box = stage(parameter, form, finder, **launch, state.problem());
+      auto box = stage(parameter, form, finder, launch, state.problem());
       if (box) {
         box->tile = names.fresh(parameter.name + "_tile");
         const std::size_t rank = box->box.dimensions.size();

@@ -156,6 +156,11 @@ class SmemTile final : public PlacedStep<TilePlan> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "a copy could go stale",
+            .shared = SharedMemory::none,
+            .known_calls = true};
+  }
   Result<TilePlan> find(const KernelAnalysis& kernel,
                         const StepParameters& parameters) const override {
     auto depth = integer_parameter(parameters, "depth");
@@ -165,18 +170,6 @@ class SmemTile final : public PlacedStep<TilePlan> {
     if (*depth < 2 || *wanted < 1) {
       return fail(ErrorCode::invalid_argument, "'depth' must be at least 2 and 'loop' at least 1");
     }
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (!kernel.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    if (kernel.analysis().has_shared()) return refuse("the kernel uses shared memory already");
-    if (!kernel.analysis().unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
-                    "', which may read memory");
-    }
     auto form = kernel.direct_normal();
     if (!form) return form.error();
     TileCopies copies;
@@ -185,7 +178,7 @@ class SmemTile final : public PlacedStep<TilePlan> {
         return fail(ErrorCode::invalid_argument, "'copy' must be vector or kept");
       copies = {true, copy->second == "kept", kernel.problem().assume.align};
     }
-    return plan_of(**form, (*launch)->block, *depth, *wanted, copies, kernel);
+    return plan_of(**form, (*kernel.launch())->block, *depth, *wanted, copies, kernel);
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const TilePlan& plan) const override {

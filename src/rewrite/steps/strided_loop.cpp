@@ -268,9 +268,9 @@ class StridedLoop final : public PlacedStep<DivisibleIterations> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override { return {.one_launch = false}; }
   Result<DivisibleIterations> find(const KernelAnalysis& kernel,
                                    const StepParameters&) const override {
-    if (const Status& status = kernel.transparent(); !status) return status.error();
     // Threads that were at one iteration together no longer are.
     if (kernel.analysis().uses_warp_intrinsics())
       return refuse("the threads of a warp work together");

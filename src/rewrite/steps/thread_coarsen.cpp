@@ -223,9 +223,7 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     if (named == kAxes.end() || *factor < 2) {
       return fail(ErrorCode::invalid_argument, "'axis' must be x, y or z and 'factor' at least 2");
     }
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
+    const Launch& launch = **kernel.launch();
     if (kernel.analysis().uses_builtin("gridDim." + *letter)) {
       return refuse("the kernel uses gridDim." + *letter + ", which would change");
     }
@@ -237,8 +235,8 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     }
     auto form = kernel.normal();
     if (!form) return form.error();
-    MergePlace place{static_cast<int>(named - kAxes.begin()), *factor, 1, nullptr, **launch};
-    auto limit = grid_limit(**form, **launch, place.axis, place.factor);
+    MergePlace place{static_cast<int>(named - kAxes.begin()), *factor, 1, nullptr, launch};
+    auto limit = grid_limit(**form, launch, place.axis, place.factor);
     if (!limit) return limit.error();
     place.grid_limit = *limit;
     if (const auto order = parameters.find("order"); order != parameters.end()) {

@@ -58,10 +58,7 @@ StmtPtr counted(const GridStrideLoop& loop, Names& names) {
 Result<KernelState> one_thread_a_block(const KernelAnalysis& kernel, const GridStrideLoop& loop) {
   const KernelForm& form = **kernel.single_exit();
   const Launch& before = **kernel.launch();
-  const IntegerExpression grid =
-      before.grid[0].substitute({{"bx", IntegerExpression(before.block.x)},
-                                 {"by", IntegerExpression(before.block.y)},
-                                 {"bz", IntegerExpression(before.block.z)}});
+  const IntegerExpression grid = in_numbers(before.grid[0], before.block);
   const ExprPtr blocks = size_in_kernel(grid, form.kernel, form.analysis, false);
   if (!blocks) return refuse("the grid " + grid.text() + " is not made of the kernel's parameters");
   Names names(form.kernel);
@@ -100,18 +97,11 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "", .lone_threads = true, .fixed_block = true};
+  }
   Result<ElementsPlace> find(const KernelAnalysis& kernel,
                              const StepParameters& /*parameters*/) const override {
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("the threads of a block work together");
-    if (!kernel.problem().assume.noalias)
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    if ((*launch)->block_follows_sizes())
-      return refuse("the block's extents follow the sizes, which the grid would have to know");
     auto loop = grid_stride_loop(kernel);
     if (!loop) return loop.error();
     if (loop->effects.rounds && !kernel.problem().assume.reassociate) {
@@ -119,7 +109,7 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
           "the problem does not grant 'assume: {reassociate: true}' for atomics of floating point");
     }
     if (loop->is_of_block) return rows_dealt_out(kernel, std::move(*loop));
-    ElementsPlace place{std::move(*loop), **launch, nullptr};
+    ElementsPlace place{std::move(*loop), **kernel.launch(), nullptr};
     IntegerExpression elements = place.loop.elements;
     // There is no grid of 0 blocks.
     if (place.loop.least < 1) {
@@ -129,9 +119,7 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
     const auto axis = static_cast<std::size_t>(place.loop.axis);
     place.launch.grid[axis] = IntegerExpression::ceil_divide(
         elements, IntegerExpression::symbol(std::string("b") + kAxes[axis]));
-    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
-        !status)
-      return status.error();
+    if (Status status = require_possible(place.launch, kernel); !status) return status.error();
     return place;
   }
 

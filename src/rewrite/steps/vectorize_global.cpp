@@ -506,6 +506,9 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "", .lone_threads = true, .known_calls = true};
+  }
   Result<VectorPlace> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
     auto width = integer_parameter(parameters, "width");
@@ -513,15 +516,14 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
     if (*width != 2 && *width != 4) {
       return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
     }
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (Status status = require_independent_threads(kernel); !status) return status.error();
+    if (Status status = require_global_index(kernel.kernel(), kernel.analysis(), "x"); !status)
+      return status.error();
     auto form = kernel.direct_normal();
     if (!form) return form.error();
     auto plan =
         plan_vectors((*form)->kernel, (*form)->analysis, *width, kernel.problem().assume.align);
     if (!plan) return plan.error();
-    if (Status status = require_full_grid(**form, **launch, plan->limit); !status)
+    if (Status status = require_full_grid(**form, **kernel.launch(), plan->limit); !status)
       return status.error();
     if (Status status = Widener(**form, *plan, *width).prepare(); !status) return status.error();
     return VectorPlace{std::move(*plan), *width};
@@ -539,22 +541,6 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
   }
 
  private:
-  static Status require_independent_threads(const KernelAnalysis& kernel) {
-    if (!kernel.problem().assume.noalias) {
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status;
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics()) {
-      return refuse("the threads of a block work together");
-    }
-    if (!analysis.unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
-                    "', which may write memory");
-    }
-    return require_global_index(kernel.kernel(), analysis, "x");
-  }
-
   // The original has a thread for every element below the limit, so that no element is added.
   static Status require_full_grid(const KernelForm& form, const Launch& launch,
                                   const ExprPtr& limit) {

@@ -156,16 +156,11 @@ struct WideCode {
   ExprPtr divisible;  // sizes for which it may be run; null: all
 };
 
-class VectorizeWindow final : public StepRewriter {
+class VectorizeWindow final : public TriedStep {
  public:
   std::string_view id() const override { return "vectorize_window"; }
   std::vector<StepParameters> settings() const override {
     return {{{"width", "2"}}, {{"width", "4"}}};
-  }
-
-  Status match(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
-    const auto state = apply(kernel, parameters);
-    return state ? Status() : Status(state.error());
   }
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
@@ -174,7 +169,8 @@ class VectorizeWindow final : public StepRewriter {
     if (!width) return width.error();
     if (*width != 2 && *width != 4)
       return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
-    if (Status status = require_lone_threads(kernel); !status) return status.error();
+    const Requirements needed = {.distinct_buffers = "", .lone_threads = true, .known_calls = true};
+    if (Status status = require(needed, kernel); !status) return status.error();
     const StepParameters neighbours = {
         {"axis", "x"}, {"factor", std::to_string(*width)}, {"order", "contiguous"}};
     auto result = apply_members(kernel, {{"thread_coarsen", {neighbours}}});
@@ -199,20 +195,6 @@ class VectorizeWindow final : public StepRewriter {
   }
 
  private:
-  static Status require_lone_threads(const KernelAnalysis& kernel) {
-    if (!kernel.problem().assume.noalias)
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    if (const Status& status = kernel.transparent(); !status) return status;
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("the threads of a block work together");
-    if (!analysis.unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
-                    "', which may write memory");
-    }
-    return {};
-  }
-
   // The code for threads whose elements lie a block extent apart.
   static Result<Block> apart(const KernelAnalysis& kernel, int width) {
     const StepParameters coarsen = {{"axis", "x"}, {"factor", std::to_string(width)}};

@@ -277,6 +277,11 @@ class WindowTile final : public PlacedStep<WindowPlan> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "a copy could go stale",
+            .shared = SharedMemory::none,
+            .known_calls = true};
+  }
   Result<WindowPlan> find(const KernelAnalysis& kernel,
                           const StepParameters& parameters) const override {
     auto wanted = text_parameter(parameters, "depth");
@@ -295,21 +300,9 @@ class WindowTile final : public PlacedStep<WindowPlan> {
         return fail(ErrorCode::invalid_argument, "'copy' must be vector");
       by_vectors = true;
     }
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (!kernel.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    if (kernel.analysis().has_shared()) return refuse("the kernel uses shared memory already");
-    if (!kernel.analysis().unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
-                    "', which may read memory");
-    }
     auto form = kernel.direct_normal();
     if (!form) return form.error();
-    auto plan = plan_window(**form, **launch, kernel.problem(), depth, by_vectors);
+    auto plan = plan_window(**form, **kernel.launch(), kernel.problem(), depth, by_vectors);
     if (!plan) return plan;
     std::int64_t bytes = 0;
     for (const WindowArray& array : plan->arrays)

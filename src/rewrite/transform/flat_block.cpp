@@ -1,5 +1,6 @@
 #include "rewrite/transform/flat_block.h"
 
+#include "affine/block_geometry.h"
 #include "affine/global_index.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/analysis.h"
@@ -8,8 +9,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -130,13 +129,9 @@ Result<BlockOfRows> with_block_of_rows(const Kernel& kernel, const Launch& launc
                   ", which does not divide the block");
   }
   // What was written in the old extents keeps its value.
-  const std::map<std::string, IntegerExpression, std::less<>> before = {
-      {"bx", IntegerExpression(block.x)},
-      {"by", IntegerExpression(1)},
-      {"bz", IntegerExpression(1)}};
   for (IntegerExpression& extent : result.launch.grid)
-    extent = extent.substitute(before);
-  result.launch.dynamic_shared_bytes = result.launch.dynamic_shared_bytes.substitute(before);
+    extent = in_numbers(extent, block);
+  result.launch.dynamic_shared_bytes = in_numbers(result.launch.dynamic_shared_bytes, block);
   result.launch.block = {columns, block.x / columns, 1};
   return result;
 }
