@@ -273,6 +273,11 @@ std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,
   });
 }
 
+IntegerExpression at_least_one(const IntegerExpression& number) {
+  auto result = IntegerExpression::parse("max(1, " + number.text() + ")");
+  return result ? std::move(*result) : number;
+}
+
 bool fits_32_bits(const Polynomial& value, const Problem& problem) {
   const auto expression = size_of(value, problem);
   return expression && fits_32_bits(*expression, problem);

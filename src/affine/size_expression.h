@@ -52,6 +52,9 @@ namespace regraph::affine {
 [[nodiscard]] std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,
                                                            const IntegerExpression& divisor);
 
+// The number, or 1 where it is less: there is no grid of 0 blocks.
+[[nodiscard]] IntegerExpression at_least_one(const IntegerExpression& number);
+
 // Whether the value, of sizes, is below 2^31 at every size of the problem.
 [[nodiscard]] bool fits_32_bits(const Polynomial& value, const Problem& problem);
 // The same of names for sizes, too.

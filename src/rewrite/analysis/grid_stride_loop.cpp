@@ -167,7 +167,7 @@ class GridLoopFinder {
     if (!is_of_parameters(result.offset, form_.kernel))
       return refuse(line_named(loop) +
                     "a thread does not begin with the element of its own number");
-    if (is_changed_in(loop.body, header.counter))
+    if (source::is_changed(header.counter, loop.body))
       return refuse(line_named(loop) + "'" + header.counter + "' is changed in the loop");
     if (Status status = read_limit(loop, header, result); !status) return status.error();
     // Whether rows of blocks can be dealt out is asked of the loop that one thread has then.
@@ -238,18 +238,6 @@ class GridLoopFinder {
       }
     }
     return {};
-  }
-
-  static bool is_changed_in(const Block& body, const std::string& name) {
-    bool changed = false;
-    walk(body, [&](const Stmt& stmt) {
-      changed = changed || is_named(target_of(stmt), name);
-      walk_own_expressions(stmt, [&](const Expr& expr) {
-        for_each_passed_place(
-            expr, [&](const Expr& place) { changed = changed || is_named(place, name); });
-      });
-    });
-    return changed;
   }
 
   const KernelAnalysis& kernel_;

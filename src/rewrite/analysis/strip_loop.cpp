@@ -2,6 +2,7 @@
 
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/refusal_place.h"
+#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/known_functions.h"
 #include "source/match.h"
@@ -35,14 +36,6 @@ std::optional<std::set<std::string>> written_names(const Block& block) {
     }
   });
   if (!understood) return std::nullopt;
-  return names;
-}
-
-std::set<std::string> mentioned_names(const Block& block) {
-  std::set<std::string> names;
-  walk_expressions(block, [&](const Expr& node) {
-    if (const auto* variable = as<VariableReference>(node)) names.insert(variable->name);
-  });
   return names;
 }
 
@@ -123,7 +116,7 @@ class StripFinder {
 
   // Whether nothing but the tiles leads from the copies to the use, and nothing back.
   Status require_apart(const StripLoop& strips) const {
-    for (const std::string& name : mentioned_names(strips.copies)) {
+    for (const std::string& name : variables_of(strips.copies)) {
       if (analysis_.is_global_pointer(name) && analysis_.is_written(name)) {
         return refuse(loop_named(*strips.loop) + "'" + name +
                       "' is copied, and written in the kernel");
@@ -143,7 +136,7 @@ class StripFinder {
     const auto written = written_names(strips.use);
     if (!written)
       return refuse(loop_named(*strips.loop) + "its use of the tiles is not understood");
-    std::set<std::string> copied = mentioned_names(strips.copies);
+    std::set<std::string> copied = variables_of(strips.copies);
     // Whether there is a next strip is asked before and after the use.
     for (const std::string& name : variables_of(strips.counted.limit)) {
       if (analysis_.is_global_pointer(name) && analysis_.is_written(name)) {
@@ -159,7 +152,7 @@ class StripFinder {
       }
     }
     const std::set<std::string> own = declared_names(strips.copies);
-    for (const std::string& name : mentioned_names(strips.use)) {
+    for (const std::string& name : variables_of(strips.use)) {
       if (own.contains(name)) {
         return refuse(loop_named(*strips.loop) + "'" + name + "' is needed after the copies");
       }
@@ -283,6 +276,20 @@ class StripFinder {
 };
 
 }  // namespace
+
+std::int64_t StripLoop::bytes() const {
+  std::int64_t result = 0;
+  for (const Variable& tile : tiles)
+    result += bytes_of(tile);
+  return result;
+}
+
+bool is_index_arithmetic(const Stmt& stmt, const Analysis& analysis) {
+  const auto* declaration = as<Declaration>(stmt);
+  return declaration != nullptr && declaration->value && declaration->variable.extents.empty() &&
+         !analysis.reads_memory(declaration->value) &&
+         analysis.is_single_definition(declaration->variable.name);
+}
 
 bool stores_to_tile(const Stmt& stmt, const Analysis& analysis) {
   const auto* store = as<Assignment>(stmt);

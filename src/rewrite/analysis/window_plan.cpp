@@ -312,10 +312,7 @@ class ArrayStager {
     array.count = *count;
     name_coordinates(array);
     if (by_vectors_ && array.follows_threads) {
-      SymbolFacts facts;
-      facts.is_parameter = [&](const std::string& symbol) {
-        return kernel_.parameter(symbol) != nullptr;
-      };
+      SymbolFacts facts = facts_of(kernel_);
       if (plan_.nest.strip() != nullptr) facts.multiples[plan_.outer] = plan_.depth;
       fill_by_vectors(array, problem_.assume.align, facts);
     }
@@ -579,8 +576,7 @@ Result<WindowPlan> plan_window(const KernelForm& form, const Launch& launch, con
     array->tile = names.fresh(name + "_tile");
     plan.arrays.push_back(std::move(*array));
   }
-  if (by_vectors && std::none_of(plan.arrays.begin(), plan.arrays.end(),
-                                 [](const WindowArray& one) { return one.vectors.has_value(); })) {
+  if (by_vectors && !has_vectors(plan.arrays)) {
     return refuse("no row of a box can begin and end where vectors of " +
                   std::to_string(problem.assume.align) + " bytes at most do");
   }

@@ -21,29 +21,25 @@ bool does_nothing(const ExprPtr& value) {
   return result;
 }
 
-std::set<std::string> mentioned_names(const Block& body) {
-  std::set<std::string> names;
-  walk_expressions(body, [&](const Expr& expr) {
-    if (const auto* variable = as<VariableReference>(expr)) names.insert(variable->name);
-  });
-  return names;
-}
-
 }  // namespace
 
-Block without_unused_names(const Kernel& kernel) {
-  Block body = kernel.body;
+Block without_unused(Block body, const std::function<bool(const Declaration&)>& may_go) {
   for (;;) {
-    const std::set<std::string> mentioned = mentioned_names(body);
+    const std::set<std::string> mentioned = variables_of(body);
     Block rest = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declared = as<Declaration>(stmt);
-      const bool goes = declared != nullptr && !mentioned.contains(declared->variable.name) &&
-                        does_nothing(declared->value);
+      const bool goes =
+          declared != nullptr && !mentioned.contains(declared->variable.name) && may_go(*declared);
       return goes ? std::optional(Block()) : std::nullopt;
     });
     if (rest == body) return body;
     body = std::move(rest);
   }
+}
+
+Block without_unused_names(const Kernel& kernel) {
+  return without_unused(kernel.body,
+                        [](const Declaration& declared) { return does_nothing(declared.value); });
 }
 
 }  // namespace regraph::rewrite

@@ -300,11 +300,8 @@ class SumOfElements {
     if (!fits_32_bits(place.sum.count + Polynomial(2 * per_block), kernel.problem()))
       return refuse("the elements' numbers would not fit 32 bits");
     place.launch.block = {static_cast<std::uint32_t>(place.shape.threads), 1, 1};
-    auto blocks = IntegerExpression::parse(
-        "max(1, " + IntegerExpression::ceil_divide(*count, IntegerExpression(per_block)).text() +
-        ")");
-    if (!blocks) return blocks.error();
-    place.launch.grid[0] = *blocks;
+    place.launch.grid[0] =
+        at_least_one(IntegerExpression::ceil_divide(*count, IntegerExpression(per_block)));
     for (const Symbols& sizes : kernel.problem().bench) {
       const auto concrete = concretise(place.launch, sizes);
       if (!concrete) return refuse("the launch would not be valid: " + concrete.error().message);

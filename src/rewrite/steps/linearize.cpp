@@ -185,9 +185,7 @@ class Linearize final : public PlacedStep<FlatPlace> {
     const std::string flat = names.fresh("index");
     const ExprPtr index = variable(flat);
     Kernel result = form.kernel;
-    result.body = {declare_integer(
-        flat, cast("int", add(source::multiply(builtin("blockIdx.x"), builtin("blockDim.x")),
-                              builtin("threadIdx.x"))))};
+    result.body = {declare_integer(flat, cast("int", global_index_code("x")))};
     // Where each axis is found in it.
     std::vector<ExprPtr> parts;
     Polynomial below(1);
@@ -203,17 +201,10 @@ class Linearize final : public PlacedStep<FlatPlace> {
     }
     const Block body =
         rewrite_expressions(form.kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          const bool is_builtin = is<Builtin>(expr);
-          const bool is_number = is_builtin || is<Binary>(expr);
-          const auto polynomial = is_number ? form.analysis.polynomial(expr) : std::nullopt;
           for (std::size_t i = 0; i < place.axes.size(); ++i) {
             const GridAxis& axis = place.axes[i];
-            if (polynomial && *polynomial == axis.index) return in_type_of(*expr, parts[i]);
-            if (!is_builtin) continue;
-            // The kernel knows both together only.
-            const std::string& name = to<Builtin>(*expr).name;
-            if (name == "blockIdx." + axis.letter) return integer(0);
-            if (name == "threadIdx." + axis.letter) return in_type_of(*expr, parts[i]);
+            if (auto part = with_index(expr, axis.letter, axis.index, parts[i], form.analysis))
+              return part;
           }
           return std::nullopt;
         });

@@ -178,11 +178,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     const std::size_t axis = number_of(place.axis);
     set_extent(place.launch.block, static_cast<int>(axis), threads);
     IntegerExpression iterations = place.loop.iterations;
-    // There is no grid of 0 blocks.
-    if (place.loop.least < 1) {
-      auto at_least_one = IntegerExpression::parse("max(1, " + iterations.text() + ")");
-      if (at_least_one) iterations = *at_least_one;
-    }
+    if (place.loop.least < 1) iterations = at_least_one(iterations);
     place.launch.grid[axis] =
         IntegerExpression::ceil_divide(iterations, IntegerExpression::symbol("b" + place.axis));
   }

@@ -178,10 +178,6 @@ Variable slots_of(const StripAccumulator& accumulator, std::string name, const D
   return slots;
 }
 
-void append(Block from, Block& to) {
-  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
-
 class Slicer {
  public:
   Slicer(const Kernel& kernel, const StripLoop& strips,
@@ -196,6 +192,8 @@ class Slicer {
     slice_ = names_.fresh("slice");
   }
 
+  // The kernel's body for a block that is `slices` deep along z. The strip loop stands at the top
+  // of the kernel.
   Block run() {
     Block before;
     Block after;
@@ -219,7 +217,7 @@ class Slicer {
     for (const StripAccumulator& accumulator : accumulators_)
       start_neutral(accumulator, result);
     result.push_back(sliced_loop());
-    append(std::move(combined), result);
+    append(combined, result);
     result.push_back(branch(is_first(), std::move(after)));
     return result;
   }
@@ -318,7 +316,7 @@ class Slicer {
                          value_at(accumulator, at), AssignmentOperator::multiply,
                          source::variable(own_scale_, accumulator.reduction.scalar))};
                    });
-                   append(std::move(loads), own);
+                   append(loads, own);
                    loads = std::move(own);
                  }
                  Block round = {branch(is_other(), std::move(stores)), barrier(),
@@ -407,20 +405,10 @@ class Slicer {
 std::int64_t sliced_shared_bytes(const Kernel& kernel, const StripLoop& strips,
                                  const std::vector<StripAccumulator>& accumulators,
                                  const Dim3& block, int slices) {
-  std::int64_t bytes = shared_bytes(kernel);
-  for (const Variable& tile : strips.tiles)
-    bytes += (slices - 1) * bytes_of(tile);
+  std::int64_t bytes = shared_bytes(kernel) + (slices - 1) * strips.bytes();
   for (const StripAccumulator& accumulator : accumulators)
     bytes += bytes_of(slots_of(accumulator, "", block, slices));
   return bytes;
-}
-
-// The kernel's body for a block that is `slices` deep along z. The strip loop stands at the top of
-// the kernel.
-Block slice_strips(const Kernel& kernel, const StripLoop& strips,
-                   const std::vector<StripAccumulator>& accumulators, const Dim3& block,
-                   int slices) {
-  return Slicer(kernel, strips, accumulators, block, slices).run();
 }
 
 struct Slices {
@@ -485,7 +473,7 @@ class SliceK final : public PlacedStep<Slices> {
     KernelState result = kernel.state();
     const Dim3 before = result.plan.launches.front().block;
     result.unit.kernel.body =
-        slice_strips(kernel.kernel(), slices.strips, slices.accumulators, before, slices.count);
+        Slicer(kernel.kernel(), slices.strips, slices.accumulators, before, slices.count).run();
     relaunch(result, slices.launch);
     if (std::any_of(
             slices.accumulators.begin(), slices.accumulators.end(),

@@ -58,7 +58,6 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     Names names(form.kernel);
     StagedBoxes staged;
     std::string obstacles;
-    std::int64_t bytes = shared_bytes(form.kernel);
     for (const KernelParameter& parameter : form.kernel.parameters) {
       if (!parameter.is_pointer || form.analysis.is_written(parameter.name)) continue;
       auto box = stage(parameter, form, finder, launch, state.problem());
@@ -69,7 +68,7 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
           box->coordinates.push_back(
               names.fresh(parameter.name + "_" + kDirections[kDirections.size() - rank + d]));
         }
-        if (by_vectors) fill(*box, form.kernel, state.problem());
+        if (by_vectors) fill_by_vectors(*box, state.problem().assume.align, facts_of(form.kernel));
         if (by_vectors && !box->vectors)
           box = refuse("no row of its box can begin and end where vectors do");
       }
@@ -77,13 +76,13 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
         obstacles += (obstacles.empty() ? "" : "; ") + parameter.name + ": " + box.error().message;
         continue;
       }
-      bytes += bytes_of(box->variable());
       staged.push_back(std::move(*box));
     }
     if (staged.empty()) {
       return refuse("no array's neighbourhood can be staged" +
                     (obstacles.empty() ? " (none is only read)" : " (" + obstacles + ")"));
     }
+    const std::int64_t bytes = shared_bytes(form.kernel) + bytes_of_tiles(staged);
     if (Status status = require_shared_bytes(bytes, state, "the tiles need"); !status)
       return status.error();
     return staged;
@@ -94,18 +93,12 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     const Dim3& block = (*state.launch())->block;
     const NeighbourhoodFinder finder(form.kernel, form.analysis, block);
     Names names(form.kernel);
-    for (const Stage& one : staged) {
-      names.take(one.tile);
-      for (const std::string& coordinate : one.coordinates)
-        names.take(coordinate);
-    }
+    take_names(staged, names);
     KernelState result = state.state();
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = with_tiles(form.kernel, staged, finder, block, names);
     rely_on(result, kNeedsDistinctBuffers);
-    const bool has_vectors = std::any_of(staged.begin(), staged.end(),
-                                         [](const Stage& one) { return one.vectors.has_value(); });
-    if (has_vectors) rely_on_alignment(result, state.problem().assume.align);
+    if (has_vectors(staged)) rely_on_alignment(result, state.problem().assume.align);
     return result;
   }
 
@@ -137,22 +130,10 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     return result;
   }
 
-  static void fill(Stage& stage, const Kernel& kernel, const Problem& problem) {
-    SymbolFacts facts;
-    facts.is_parameter = [&](const std::string& symbol) {
-      return kernel.parameter(symbol) != nullptr;
-    };
-    fill_by_vectors(stage, problem.assume.align, facts);
-  }
-
   static Block with_tiles(const Kernel& kernel, const StagedBoxes& staged,
                           const NeighbourhoodFinder& finder, const Dim3& block, Names& names) {
-    Block result;
-    for (const Stage& one : staged)
-      result.push_back(declare(one.variable(), nullptr));
-    const std::string thread = names.fresh("thread");
-    result.push_back(declare_integer(thread, linear_thread(block)));
-    StageCopy copies(kernel, block, thread, names);
+    StageCopy copies(kernel, block, names);
+    Block result = copies.declarations(staged);
     for (const Stage& one : staged) {
       result.push_back(
           copies.copy(one, one.vectors ? StageCopy::Deal::items : StageCopy::Deal::in_a_loop));
@@ -171,7 +152,7 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
           std::vector<ExprPtr> coordinates;
           for (const Polynomial& coordinate : *place)
             coordinates.push_back(to_expression(coordinate));
-          return element(source::variable(found->tile, found->scalar), coordinates);
+          return found->element(coordinates);
         });
     const Block hoisted = with_reads_in_front(body, staged, false, names);
     result.insert(result.end(), hoisted.begin(), hoisted.end());

@@ -60,22 +60,18 @@ std::int64_t copies_in(const Block& block) {
 class Tiler {
  public:
   Tiler(const Kernel& kernel, const Analysis& analysis, const Dim3& block, const TilePlan& plan)
-      : kernel_(kernel), analysis_(analysis), block_(block), plan_(plan), names_(kernel) {
-    thread_ = names_.fresh("thread");
+      : kernel_(kernel),
+        analysis_(analysis),
+        plan_(plan),
+        names_(kernel),
+        copies_(kernel, block, names_) {
     names_.take(plan.inner);
     names_.take(plan.outer);
-    for (const StagedArray& array : plan.arrays) {
-      names_.take(array.tile);
-      for (const std::string& coordinate : array.coordinates)
-        names_.take(coordinate);
-    }
+    take_names(plan.arrays, names_);
   }
 
   Block run() {
-    Block result;
-    for (const StagedArray& array : plan_.arrays)
-      result.push_back(declare(array.variable(), nullptr));
-    result.push_back(declare_integer(thread_, linear_thread(block_)));
+    Block result = copies_.declarations(plan_.arrays);
     const Block body =
         rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           return stmt == plan_.loop ? std::optional(Block{tiled_loop()}) : std::nullopt;
@@ -87,9 +83,8 @@ class Tiler {
  private:
   StmtPtr tiled_loop() {
     Block strip;
-    StageCopy copies(kernel_, block_, thread_, names_);
-    for (const StagedArray& array : plan_.arrays)
-      strip.push_back(copies.copy(array, StageCopy::Deal::items));
+    for (const Stage& array : plan_.arrays)
+      strip.push_back(copies_.copy(array, StageCopy::Deal::items));
     strip.push_back(barrier());
 
     const TileBody tiled(kernel_, analysis_, plan_);
@@ -130,10 +125,9 @@ class Tiler {
 
   const Kernel& kernel_;
   const Analysis& analysis_;
-  Dim3 block_;
   const TilePlan& plan_;
   Names names_;
-  std::string thread_;
+  StageCopy copies_;
 };
 
 class SmemTile final : public PlacedStep<TilePlan> {
@@ -188,16 +182,11 @@ class SmemTile final : public PlacedStep<TilePlan> {
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = Tiler(form.kernel, form.analysis, block, plan).run();
     rely_on(result, kNeedsDistinctBuffers);
-    if (has_vectors(plan)) rely_on_alignment(result, kernel.problem().assume.align);
+    if (has_vectors(plan.arrays)) rely_on_alignment(result, kernel.problem().assume.align);
     return result;
   }
 
  private:
-  static bool has_vectors(const TilePlan& plan) {
-    return std::any_of(plan.arrays.begin(), plan.arrays.end(),
-                       [](const StagedArray& array) { return array.vectors.has_value(); });
-  }
-
   // The plan for the `wanted`th loop that can be tiled.
   static Result<TilePlan> plan_of(const KernelForm& form, const Dim3& block, int depth, int wanted,
                                   const TileCopies& copies, const KernelAnalysis& state) {
@@ -209,16 +198,14 @@ class SmemTile final : public PlacedStep<TilePlan> {
         reason = plan.error();
         continue;
       }
-      if (copies.vectors && !has_vectors(*plan)) {
+      if (copies.vectors && !has_vectors(plan->arrays)) {
         reason = refuse("no row of a tile is made of whole vectors of " +
                         std::to_string(copies.alignment) + " bytes at most");
         continue;
       }
       if (++position != wanted) continue;
       // The kernel itself has no shared memory.
-      std::int64_t bytes = 0;
-      for (const StagedArray& array : plan->arrays)
-        bytes += bytes_of(array.variable());
+      const std::int64_t bytes = bytes_of_tiles(plan->arrays);
       if (Status status = require_shared_bytes(bytes, state, "the tiles need"); !status)
         return status.error();
       return plan;

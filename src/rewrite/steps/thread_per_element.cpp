@@ -16,6 +16,7 @@
 // know their thread by the counter alone: those of different threads had no order before. Nothing
 // stands around the loop but values that every thread can work out.
 #include "affine/block_geometry.h"
+#include "affine/global_index.h"
 #include "affine/size_expression.h"
 #include "base/result.h"
 #include "rewrite/analysis/grid_stride_loop.h"
@@ -75,10 +76,8 @@ Result<KernelState> one_thread_a_block(const KernelAnalysis& kernel, const GridS
     if (!is_builtin(*expr, "blockIdx.x")) return std::nullopt;
     return with_type(cast("unsigned int", variable(row)), ScalarType::u32);
   });
-  const ExprPtr number =
-      add(multiply(builtin("blockIdx.x"), builtin("blockDim.x")), builtin("threadIdx.x"));
   KernelState result = kernel.state();
-  result.unit.kernel.body = {declare_integer(row, cast("int", number)),
+  result.unit.kernel.body = {declare_integer(row, cast("int", global_index_code("x"))),
                              branch(less(variable(row), blocks), std::move(body))};
   result.plan.launches.front().grid[0] =
       IntegerExpression::ceil_divide(grid, IntegerExpression::symbol("bx"));
@@ -111,11 +110,7 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
     if (loop->is_of_block) return rows_dealt_out(kernel, std::move(*loop));
     ElementsPlace place{std::move(*loop), **kernel.launch(), nullptr};
     IntegerExpression elements = place.loop.elements;
-    // There is no grid of 0 blocks.
-    if (place.loop.least < 1) {
-      auto at_least_one = IntegerExpression::parse("max(1, " + elements.text() + ")");
-      if (at_least_one) elements = *at_least_one;
-    }
+    if (place.loop.least < 1) elements = at_least_one(elements);
     const auto axis = static_cast<std::size_t>(place.loop.axis);
     place.launch.grid[axis] = IntegerExpression::ceil_divide(
         elements, IntegerExpression::symbol(std::string("b") + kAxes[axis]));

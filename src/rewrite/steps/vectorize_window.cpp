@@ -89,13 +89,13 @@ class LoopWriter {
     for (const StmtPtr& stmt : block) {
       Block body = run(body_of(*stmt));
       if (is<Scope>(stmt)) {
-        append(result, names_.renamed(body));
+        append(names_.renamed(body), result);
         continue;
       }
       const auto* loop = as<ForLoop>(stmt);
       if (loop != nullptr) {
         if (auto copies = copies_of(*loop, body)) {
-          append(result, *copies);
+          append(*copies, result);
           continue;
         }
       }
@@ -105,10 +105,6 @@ class LoopWriter {
   }
 
  private:
-  static void append(Block& out, const Block& more) {
-    out.insert(out.end(), more.begin(), more.end());
-  }
-
   std::optional<Block> copies_of(const ForLoop& loop, const Block& body) {
     const auto counted = counted_loop_of(loop);
     const auto* declaration = loop.declaration();
@@ -131,7 +127,7 @@ class LoopWriter {
             if (!variables_of(expr).contains(counted->name)) return expr;
             return with_number(expr, counted->name, number);
           });
-      append(result, names_.renamed(copy));
+      append(names_.renamed(copy), result);
     }
     return result;
   }
