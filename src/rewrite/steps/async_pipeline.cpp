@@ -434,9 +434,8 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
   }
   Result<Pipeline> find(const KernelAnalysis& kernel,
                         const StepParameters& parameters) const override {
-    auto stages = integer_parameter(parameters, "stages");
+    auto stages = integer_parameter(parameters, "stages", 2);
     if (!stages) return stages.error();
-    if (*stages < 2) return fail(ErrorCode::invalid_argument, "'stages' must be at least 2");
     if (!copies_asynchronously(kernel.limits().architecture))
       return refuse(kernel.limits().architecture + " has no asynchronous copies");
     Pipeline pipeline;

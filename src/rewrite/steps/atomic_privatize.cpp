@@ -173,9 +173,8 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
     TablePlace place;
     auto rounds = integer_parameter(parameters, "rounds");
     if (!rounds) return rounds.error();
-    auto copies = integer_parameter(parameters, "copies");
+    auto copies = integer_parameter(parameters, "copies", 1);
     if (!copies) return copies.error();
-    if (*copies < 1) return fail(ErrorCode::invalid_argument, "'copies' must be at least 1");
     place.copies = *copies;
     if (!updates_atomically(kernel.kernel().body))
       return refuse("the kernel updates no array in global memory atomically");

@@ -37,9 +37,8 @@ class GridStride final : public PlacedStep<GridPlace> {
  protected:
   Result<GridPlace> find(const KernelAnalysis& kernel,
                          const StepParameters& parameters) const override {
-    auto rounds = integer_parameter(parameters, "rounds");
+    auto rounds = integer_parameter(parameters, "rounds", 2);
     if (!rounds) return rounds.error();
-    if (*rounds < 2) return fail(ErrorCode::invalid_argument, "'rounds' must be at least 2");
     const Launch& launch = **kernel.launch();
     if (!kernel.analysis().uses_builtin("blockIdx.x"))
       return refuse("the kernel does not use blockIdx.x");

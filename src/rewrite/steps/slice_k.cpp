@@ -429,9 +429,8 @@ class SliceK final : public PlacedStep<Slices> {
   Requirements requirements() const override { return {.shared = SharedMemory::some}; }
   Result<Slices> find(const KernelAnalysis& kernel,
                       const StepParameters& parameters) const override {
-    auto count = integer_parameter(parameters, "slices");
+    auto count = integer_parameter(parameters, "slices", 2);
     if (!count) return count.error();
-    if (*count < 2) return fail(ErrorCode::invalid_argument, "'slices' must be at least 2");
     const Launch& launch = **kernel.launch();
     const Analysis& analysis = kernel.analysis();
     if (analysis.uses_warp_intrinsics()) return refuse("warp intrinsics encode the block's shape");

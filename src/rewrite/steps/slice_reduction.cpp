@@ -56,9 +56,8 @@ class SliceReduction final : public PlacedStep<SlicePlace> {
  private:
   static Result<SlicePlace> find_in(const KernelAnalysis& kernel,
                                     const StepParameters& parameters) {
-    auto slices = integer_parameter(parameters, "slices");
+    auto slices = integer_parameter(parameters, "slices", 2);
     if (!slices) return slices.error();
-    if (*slices < 2) return fail(ErrorCode::invalid_argument, "'slices' must be at least 2");
     SlicePlace place;
     place.slices = *slices;
     auto launch = kernel.launch();

@@ -95,9 +95,8 @@ class SliceScan final : public PlacedStep<SliceScanPlace> {
 
  private:
   static Result<RowTeam> team_of(const StepParameters& parameters) {
-    auto slices = integer_parameter(parameters, "slices");
+    auto slices = integer_parameter(parameters, "slices", 2);
     if (!slices) return slices.error();
-    if (*slices < 2) return fail(ErrorCode::invalid_argument, "'slices' must be at least 2");
     auto items = integer_parameter(parameters, "items");
     if (!items) return items.error();
     if (*items < 1 || *items > 16)

@@ -87,9 +87,9 @@ class TriedStep : public StepRewriter {
   }
 };
 
-// Reads an integer parameter; invalid_argument when it is missing or malformed.
+// Reads an integer parameter; invalid_argument when it is missing, malformed or below `least`.
 [[nodiscard]] Result<int> integer_parameter(const StepParameters& parameters,
-                                            const std::string& name);
+                                            const std::string& name, int least = 0);
 // Reads a parameter; invalid_argument when it is missing.
 [[nodiscard]] Result<std::string> text_parameter(const StepParameters& parameters,
                                                  const std::string& name);

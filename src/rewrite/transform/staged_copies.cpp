@@ -40,12 +40,14 @@ struct FillDigit {
   std::string axis;  // "threadIdx.x"
   std::int64_t pitch = 1;
   std::int64_t extent = 1;  // of the block along the axis
+  bool operator==(const FillDigit&) const = default;
 };
 
 // An index of the array: the sum of its digits, largest pitch first, and the offset.
 struct FillIndex {
   std::vector<FillDigit> digits;
   std::int64_t offset = 0;
+  bool operator==(const FillIndex&) const = default;
 };
 
 struct StagedFill {
@@ -195,14 +197,7 @@ class FillFinder {
       }
       indices.push_back(std::move(*found));
     }
-    const auto is_same = [](const FillIndex& one, const FillIndex& other) {
-      return one.offset == other.offset &&
-             std::ranges::equal(one.digits, other.digits,
-                                [](const FillDigit& a, const FillDigit& b) {
-                                  return a.axis == b.axis && a.pitch == b.pitch;
-                                });
-    };
-    if (!fill_.indices.empty() && !std::ranges::equal(fill_.indices, indices, is_same))
+    if (!fill_.indices.empty() && fill_.indices != indices)
       return refuse("elements are filled in several ways");
     fill_.indices = std::move(indices);
     return {};
@@ -297,13 +292,7 @@ class FillFinder {
   bool is_own(const Expr& element) const {
     const std::vector<ExprPtr> indices = indices_of(element);
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      const auto index = index_of(indices[i]);
-      if (!index || index->offset != fill_.indices[i].offset ||
-          !std::ranges::equal(index->digits, fill_.indices[i].digits,
-                              [](const FillDigit& a, const FillDigit& b) {
-                                return a.axis == b.axis && a.pitch == b.pitch;
-                              }))
-        return false;
+      if (index_of(indices[i]) != fill_.indices[i]) return false;
     }
     return true;
   }
