@@ -40,14 +40,12 @@ std::size_t weighted_position(const LoopValue& weighted, const Block& body) {
   std::size_t found = 0;
   std::size_t left = weighted.statements.size();
   for (std::size_t at = 0; at < body.size() && left > 0; ++at) {
-    bool gives = false;
-    walk(Block{body[at]}, [&](const Stmt& stmt) {
+    const bool gives = any_statement(Block{body[at]}, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
       const ExprPtr& target = target_of(stmt);
       const auto* base = target ? base_variable(*target) : nullptr;
-      gives = gives ||
-              (declaration != nullptr && weighted.needs.contains(declaration->variable.name)) ||
-              (base != nullptr && weighted.needs.contains(base->name));
+      return (declaration != nullptr && weighted.needs.contains(declaration->variable.name)) ||
+             (base != nullptr && weighted.needs.contains(base->name));
     });
     if (!gives) continue;
     --left;
@@ -107,11 +105,10 @@ Status require_unchanged(const Block& block, std::size_t first, std::size_t seco
   const Block after(body.begin() + static_cast<std::ptrdiff_t>(
                                        std::min(weighted_position(weighted, body), body.size())),
                     body.end());
-  bool changes = false;
-  walk(after, [&](const Stmt& stmt) {
+  const bool changes = any_statement(after, [&](const Stmt& stmt) {
     const ExprPtr& target = target_of(stmt);
     const auto* base = target ? base_variable(*target) : nullptr;
-    changes = changes || (base != nullptr && weighted.needs.contains(base->name));
+    return base != nullptr && weighted.needs.contains(base->name);
   });
   if (changes) return refuse("what it weights is changed in the same iteration");
   return {};
@@ -197,13 +194,11 @@ bool is_all_zero(const ExprPtr& expr) {
 }
 
 bool is_set_by(const StmtPtr& stmt, const std::string& name) {
-  bool found = false;
-  walk(Block{stmt}, [&](const Stmt& inner) {
+  return any_statement(Block{stmt}, [&](const Stmt& inner) {
     const ExprPtr& target = target_of(inner);
     const auto* base = target ? base_variable(*target) : nullptr;
-    found = found || (base != nullptr && base->name == name);
+    return base != nullptr && base->name == name;
   });
-  return found;
 }
 
 // x = 0, or loops that do so with all elements of an array.

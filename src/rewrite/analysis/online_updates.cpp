@@ -207,9 +207,8 @@ class UpdateFinder {
         rewrite_expressions(behind, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           return weighs(expr) ? std::optional(floating("1.0f")) : std::nullopt;
         });
-    bool is_loose = false;
-    walk_expressions(unweighted, [&](const Expr& node) {
-      is_loose = is_loose || is_named(node, reference) || is_named(node, growth.maximum);
+    const bool is_loose = any_expression(unweighted, [&](const Expr& node) {
+      return is_named(node, reference) || is_named(node, growth.maximum);
     });
     if (is_loose) {
       error_ = refuse("'" + growth.maximum + "' is used otherwise than to scale sums");

@@ -13,11 +13,9 @@ namespace regraph::rewrite {
 namespace {
 
 bool is_narrow(const ExprPtr& expr) {
-  bool found = false;
-  walk(expr, [&](const Expr& part) {
-    found = found || (is<Cast>(part) && part.type && size_in_bytes(*part.type) < 4);
+  return any_expression(expr, [&](const Expr& part) {
+    return is<Cast>(part) && part.type && size_in_bytes(*part.type) < 4;
   });
-  return found;
 }
 
 // Of 32 bits or 64.

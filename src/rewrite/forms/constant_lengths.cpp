@@ -186,12 +186,9 @@ class ChunkFinder {
 
   // Whether threads may leave the loop early, or wait for each other in it.
   static bool leaves_early(const Block& body) {
-    bool result = false;
-    walk(body, [&](const Stmt& stmt) {
-      result = result || is<Jump>(stmt) || is<Return>(stmt) || is<Barrier>(stmt) ||
-               is<OpaqueStatement>(stmt);
+    return any_statement(body, [&](const Stmt& stmt) {
+      return is<Jump>(stmt) || is<Return>(stmt) || is<Barrier>(stmt) || is<OpaqueStatement>(stmt);
     });
-    return result;
   }
 
   // Whether nothing comes of the loop but elements of arrays in memory.

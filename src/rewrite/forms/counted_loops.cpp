@@ -27,9 +27,7 @@ bool leaves(const Block& block) {
   return std::any_of(block.begin(), block.end(), [](const StmtPtr& stmt) {
     if (is<Jump>(stmt) || is<Return>(stmt)) return true;
     if (is<ForLoop>(stmt) || is<WhileLoop>(stmt)) {
-      bool returns = false;
-      walk(Block{stmt}, [&](const Stmt& inner) { returns = returns || is<Return>(inner); });
-      return returns;
+      return any_statement(Block{stmt}, [&](const Stmt& inner) { return is<Return>(inner); });
     }
     return leaves(body_of(*stmt)) || leaves(otherwise_of(*stmt));
   });
@@ -231,10 +229,9 @@ class HeaderMaker final : public Mutator {
     for (const ExprPtr& guard : guards) {
       for (const std::string& name : variables_of(guard))
         if (effects.names.contains(name)) return body;
-      bool reads = false;
-      walk(guard, [&](const Expr& part) {
-        reads = reads || is<Subscript>(part) || is<Call>(part) || is<Member>(part) ||
-                is<OpaqueExpression>(part);
+      const bool reads = any_expression(guard, [&](const Expr& part) {
+        return is<Subscript>(part) || is<Call>(part) || is<Member>(part) ||
+               is<OpaqueExpression>(part);
       });
       if (reads) return body;
     }

@@ -168,8 +168,8 @@ class Promoter {
       const Block& block, const Range& range, const std::set<std::string>& inside) const {
     for (const StmtPtr& stmt : block) {
       if (store_of(stmt, range) != nullptr) return std::vector<ExprPtr>{};
-      bool jumps = false;
-      walk(Block{stmt}, [&](const Stmt& inner) { jumps = jumps || is<Jump>(inner); });
+      const bool jumps =
+          any_statement(Block{stmt}, [&](const Stmt& inner) { return is<Jump>(inner); });
       const bool is_loop = is<ForLoop>(stmt) || is<WhileLoop>(stmt);
       if (jumps && !is_loop) return std::nullopt;
       if (jumps) continue;

@@ -147,10 +147,8 @@ class Selector final : public Mutator {
       for (const std::string& name : declared_names(*side)) {
         if (used.contains(name)) return false;
       }
-      bool is_straight = true;
-      walk(*side, [&](const Stmt& inner) {
-        is_straight =
-            is_straight && (is<Declaration>(inner) || is<Assignment>(inner) || is<Branch>(inner));
+      const bool is_straight = all_statements(*side, [&](const Stmt& inner) {
+        return is<Declaration>(inner) || is<Assignment>(inner) || is<Branch>(inner);
       });
       if (!is_straight) return false;
     }
@@ -201,12 +199,10 @@ class Selector final : public Mutator {
 
   // Without calls that do more than compute a value.
   static bool is_plain(const ExprPtr& expr) {
-    bool plain = true;
-    walk(expr, [&](const Expr& node) {
+    return all_expressions(expr, [&](const Expr& node) {
       const auto* call = as<Call>(node);
-      plain = plain && (call == nullptr || is_pure_function(call->function));
+      return call == nullptr || is_pure_function(call->function);
     });
-    return plain;
   }
 
   const Kernel& kernel_;

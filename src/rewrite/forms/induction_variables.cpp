@@ -37,9 +37,7 @@ std::set<std::string> changed_in(const Block& block) {
 }
 
 bool has_exit(const Block& body) {
-  bool found = false;
-  walk(body, [&](const Stmt& stmt) { found = found || is<Jump>(stmt) || is<Return>(stmt); });
-  return found;
+  return any_statement(body, [&](const Stmt& stmt) { return is<Jump>(stmt) || is<Return>(stmt); });
 }
 
 // The pointer's elements `offset` further on; notes where it is used in another way.
@@ -192,14 +190,12 @@ class InductionRemover final : public Mutator {
 
   // Whether the value is the same in every iteration.
   static bool stays(const ExprPtr& value, const std::set<std::string>& changed) {
-    bool fixed = true;
-    walk(value, [&](const Expr& part) {
+    return all_expressions(value, [&](const Expr& part) {
       const auto* variable = as<VariableReference>(part);
-      fixed = fixed && !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
-              !is<OpaqueExpression>(part) &&
-              (variable == nullptr || !changed.contains(variable->name));
+      return !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
+             !is<OpaqueExpression>(part) &&
+             (variable == nullptr || !changed.contains(variable->name));
     });
-    return fixed;
   }
 
   // Whether the step is an integer that the variable can hold.

@@ -342,9 +342,7 @@ class ArrayCopies {
 
   static bool mentions(const Block& block, std::size_t from, const std::string& name) {
     const Block rest(block.begin() + static_cast<std::ptrdiff_t>(from), block.end());
-    bool found = false;
-    walk_expressions(rest, [&](const Expr& expr) { found = found || is_named(expr, name); });
-    return found;
+    return any_expression(rest, [&](const Expr& expr) { return is_named(expr, name); });
   }
 
   static int writes(const Block& block, std::size_t from, const std::string& name) {

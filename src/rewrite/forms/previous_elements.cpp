@@ -112,8 +112,8 @@ class Chainer {
   // Whether all of the loop's accesses to the buffer are as they must be.
   bool is_chain(const Chain& chain) const {
     const StmtPtr loop = std::make_shared<ForLoop>(*chain.loop);
-    bool jumps = false;
-    walk(chain.loop->body, [&](const Stmt& stmt) { jumps = jumps || is<Jump>(stmt); });
+    const bool jumps =
+        any_statement(chain.loop->body, [&](const Stmt& stmt) { return is<Jump>(stmt); });
     if (jumps || has_hazard(loop, analysis_)) return false;
     const ForLoop header(chain.loop->init, chain.loop->condition, chain.loop->step, {});
     if (!accesses_of(std::make_shared<ForLoop>(header), chain.buffer).indices.empty()) return false;

@@ -82,9 +82,7 @@ class CounterRebaser final : public Mutator {
   // Threads that wait for each other in a loop go through strips that they share: those stay where
   // the copies of the strips are made by their counter.
   static bool holds_barrier(const ForLoop& loop) {
-    bool found = false;
-    walk(loop.body, [&](const Stmt& stmt) { found = found || is<Barrier>(stmt); });
-    return found;
+    return any_statement(loop.body, [&](const Stmt& stmt) { return is<Barrier>(stmt); });
   }
 
   // The terms that both have and that are neither parameters nor counters of loops around: nothing

@@ -298,14 +298,12 @@ std::set<std::string> given_values_in(const Block& block) {
 
 // Whether it has one value while names other than these stay.
 bool keeps_value(const ExprPtr& value, const std::set<std::string>& changed) {
-  bool result = true;
-  walk(value, [&](const Expr& part) {
+  return all_expressions(value, [&](const Expr& part) {
     const auto* variable = as<VariableReference>(part);
-    result = result && !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
-             !is<OpaqueExpression>(part) &&
-             (variable == nullptr || !changed.contains(variable->name));
+    return !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
+           !is<OpaqueExpression>(part) &&
+           (variable == nullptr || !changed.contains(variable->name));
   });
-  return result;
 }
 
 // A number of things, made of positive numbers and builtins that are positive themselves.
@@ -497,14 +495,11 @@ class LoopPair {
 
   // Whether unsigned numbers are subtracted in it, which may wrap around.
   static bool takes_from_unsigned(const ExprPtr& condition) {
-    bool subtracts = false;
-    walk(condition, [&](const Expr& part) {
+    return any_expression(condition, [&](const Expr& part) {
       const auto* binary = as<Binary>(part);
       const bool is_unsigned = part.type == ScalarType::u32 || part.type == ScalarType::u64;
-      subtracts =
-          subtracts || (binary != nullptr && is_unsigned && binary->op == BinaryOperator::subtract);
+      return binary != nullptr && is_unsigned && binary->op == BinaryOperator::subtract;
     });
-    return subtracts;
   }
 
   const ForLoop& several_;

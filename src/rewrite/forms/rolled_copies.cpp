@@ -101,12 +101,10 @@ class CopyRoller final : public Mutator {
     Block rest(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(position));
     rest.insert(rest.end(), block.begin() + static_cast<std::ptrdiff_t>(position + size),
                 block.end());
-    bool found = false;
-    walk_expressions(rest, [&](const Expr& expr) {
+    return any_expression(rest, [&](const Expr& expr) {
       const auto* variable = as<VariableReference>(expr);
-      found = found || (variable != nullptr && own.contains(variable->name));
+      return variable != nullptr && own.contains(variable->name);
     });
-    return found;
   }
 
   std::string unused_name() const {

@@ -72,9 +72,7 @@ SumChain chain_of(ExprPtr expr, const ExprPtr& hole) {
 }
 
 bool holds_element(const ExprPtr& expr) {
-  bool found = false;
-  walk(expr, [&](const Expr& part) { found = found || is<Subscript>(part); });
-  return found;
+  return any_expression(expr, [&](const Expr& part) { return is<Subscript>(part); });
 }
 
 // A value whose place in straight code does not matter as long as nothing is written.

@@ -166,11 +166,9 @@ bool names(const ExprPtr& expr, const std::string& name) {
 }
 
 bool names(const StmtPtr& stmt, const std::string& name) {
-  bool found = false;
-  walk(Block{stmt}, [&](const Stmt& inner) {
-    found = found || names(target_of(inner), name) || names(value_of(inner), name);
+  return any_statement(Block{stmt}, [&](const Stmt& inner) {
+    return names(target_of(inner), name) || names(value_of(inner), name);
   });
-  return found;
 }
 
 // f(from - minus) with one of the functions above; null for others.
@@ -248,10 +246,8 @@ class SoftmaxFinder {
   }
 
   static bool calls(const ExprPtr& value) {
-    bool found = false;
-    walk(value,
-         [&](const Expr& part) { found = found || is<Call>(part) || is<OpaqueExpression>(part); });
-    return found;
+    return any_expression(
+        value, [&](const Expr& part) { return is<Call>(part) || is<OpaqueExpression>(part); });
   }
 
   // maximum = higher

@@ -37,11 +37,9 @@ bool is_integral(const ExprPtr& expr) {
 
 // Whether nobody notices when it is not evaluated.
 bool is_idle(const ExprPtr& expr) {
-  bool result = true;
-  walk(expr, [&](const Expr& part) {
-    result = result && !is<Call>(part) && !is<Subscript>(part) && !is<OpaqueExpression>(part);
+  return all_expressions(expr, [&](const Expr& part) {
+    return !is<Call>(part) && !is<Subscript>(part) && !is<OpaqueExpression>(part);
   });
-  return result;
 }
 
 std::optional<ExprPtr> folded(BinaryOperator op, std::int64_t left, std::int64_t right) {
@@ -179,9 +177,7 @@ class Simplifier final : public Mutator {
   }
 
   static bool has_jump(const Block& block) {
-    bool found = false;
-    walk(block, [&](const Stmt& stmt) { found = found || is<Jump>(stmt); });
-    return found;
+    return any_statement(block, [&](const Stmt& stmt) { return is<Jump>(stmt); });
   }
 
   static void splice(const Block& block, Block& out) {

@@ -23,12 +23,10 @@ std::set<std::string> names_in(const Block& block) {
 
 // Whether evaluating it changes nothing.
 bool is_quiet(const ExprPtr& value) {
-  bool result = true;
-  walk(value, [&](const Expr& expr) {
+  return all_expressions(value, [&](const Expr& expr) {
     const auto* call = as<Call>(expr);
-    result = result && (call == nullptr || is_pure(*call)) && !is<OpaqueExpression>(expr);
+    return (call == nullptr || is_pure(*call)) && !is<OpaqueExpression>(expr);
   });
-  return result;
 }
 
 // A scalar whose value may as well be computed later, or never.
@@ -43,10 +41,8 @@ bool is_quiet(const Stmt& stmt) {
 }
 
 bool reads_memory(const Stmt& stmt) {
-  bool result = false;
-  walk(to<Declaration>(stmt).value,
-       [&](const Expr& expr) { result = result || is<Subscript>(expr); });
-  return result;
+  return any_expression(to<Declaration>(stmt).value,
+                        [&](const Expr& expr) { return is<Subscript>(expr); });
 }
 
 class LoadSinker final : public Mutator {

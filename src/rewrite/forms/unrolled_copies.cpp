@@ -71,15 +71,13 @@ class NamedValues {
 };
 
 bool changes_nothing(const ExprPtr& value) {
-  bool result = true;
-  walk(value, [&](const Expr& expr) {
+  return all_expressions(value, [&](const Expr& expr) {
     const auto* call = as<Call>(expr);
     const auto* unary = as<Unary>(expr);
-    result = result && (call == nullptr || is_pure(*call)) && !is<OpaqueExpression>(expr) &&
-             !is<InitializerList>(expr) &&
-             (unary == nullptr || unary->op != UnaryOperator::address_of);
+    return (call == nullptr || is_pure(*call)) && !is<OpaqueExpression>(expr) &&
+           !is<InitializerList>(expr) &&
+           (unary == nullptr || unary->op != UnaryOperator::address_of);
   });
-  return result;
 }
 
 Element accessed_element(const Expr& access, const Analysis& analysis) {
@@ -254,11 +252,9 @@ bool is_integer_value(const ExprPtr& expr) {
 
 // Whether a number passes through fewer than 32 bits, where it wraps around.
 bool is_narrowed(const ExprPtr& expr) {
-  bool found = false;
-  walk(expr, [&](const Expr& part) {
-    found = found || (source::is<Cast>(part) && part.type && size_in_bytes(*part.type) < 4);
+  return any_expression(expr, [&](const Expr& part) {
+    return source::is<Cast>(part) && part.type && size_in_bytes(*part.type) < 4;
   });
-  return found;
 }
 
 // Compares what the several do with what the one does at a place.

@@ -13,12 +13,10 @@ namespace regraph::rewrite {
 namespace {
 
 bool does_nothing(const ExprPtr& value) {
-  bool result = true;
-  walk(value, [&](const Expr& expr) {
+  return all_expressions(value, [&](const Expr& expr) {
     const auto* call = as<Call>(expr);
-    result = result && (call == nullptr || is_pure(*call));
+    return call == nullptr || is_pure(*call);
   });
-  return result;
 }
 
 }  // namespace

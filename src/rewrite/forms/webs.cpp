@@ -23,9 +23,7 @@ namespace {
 // Which scalars can be declared where they get a value.
 
 bool mentions(const ExprPtr& expr, const std::string& name) {
-  bool found = false;
-  walk(expr, [&](const Expr& node) { found = found || is_named(node, name); });
-  return found;
+  return any_expression(expr, [&](const Expr& node) { return is_named(node, name); });
 }
 
 // The variable that the statement gives a value that does not depend on its old one, by declaring
@@ -114,12 +112,10 @@ std::map<std::string, Variable> web_candidates(const Block& body) {
 
 // Whether a value that nobody reads need not be computed.
 bool is_droppable(const ExprPtr& value) {
-  bool droppable = true;
-  walk(value, [&](const Expr& node) {
+  return all_expressions(value, [&](const Expr& node) {
     const auto* call = as<Call>(node);
-    droppable = droppable && (call == nullptr || is_pure_function(call->function));
+    return call == nullptr || is_pure_function(call->function);
   });
-  return droppable;
 }
 
 // Moves what sets a counter into the header of the loop that follows, where that has none:
@@ -192,9 +188,8 @@ class CounterMover final : public Mutator {
   }
 
   static bool reads_memory(const ExprPtr& value) {
-    bool reads = false;
-    walk(value, [&](const Expr& node) { reads = reads || is<Subscript>(node) || is<Call>(node); });
-    return reads;
+    return any_expression(value,
+                          [&](const Expr& node) { return is<Subscript>(node) || is<Call>(node); });
   }
 
   const std::map<std::string, Variable>& candidates_;

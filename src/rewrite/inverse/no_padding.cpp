@@ -54,18 +54,16 @@ class NoPadding final : public InverseRewrite {
     const std::int64_t length = unpadded(array);
     if (length == 0 || length == array.extents.back()) return false;
     if (!is_fully_indexed(kernel.kernel(), array)) return false;
-    bool fits = true;
-    walk_expressions(kernel.kernel().body, [&](const Expr& expr) {
+    return all_expressions(kernel.kernel().body, [&](const Expr& expr) {
       const auto* element = as<Subscript>(expr);
-      if (element == nullptr) return;
+      if (element == nullptr) return true;
       const auto* base = base_variable(expr);
-      if (base == nullptr || base->name != array.name) return;
+      if (base == nullptr || base->name != array.name) return true;
       // The rows' own subscripts are met on the way down.
-      if (indices_of(expr).size() != array.extents.size()) return;
+      if (indices_of(expr).size() != array.extents.size()) return true;
       const auto range = range_of(element->index, kernel.analysis(), block);
-      fits = fits && range && range->low >= 0 && range->high < length;
+      return range && range->low >= 0 && range->high < length;
     });
-    return fits;
   }
 };
 

@@ -11,13 +11,11 @@ namespace {
 
 // A local pointer made from a parameter could write through it under another name.
 bool has_local_alias(const Kernel& kernel) {
-  bool found = false;
-  walk(kernel.body, [&](const Stmt& stmt) {
+  return any_statement(kernel.body, [&](const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
-    found = found || (declaration != nullptr && declaration->variable.is_pointer &&
-                      !declaration->variable.type.starts_with("const "));
+    return declaration != nullptr && declaration->variable.is_pointer &&
+           !declaration->variable.type.starts_with("const ");
   });
-  return found;
 }
 
 // The place holds the kernel's parameters afterwards.

@@ -236,19 +236,17 @@ class RowKernel final : public StepRewriter {
   static bool reads_side_by_side(const KernelAnalysis& kernel) {
     const KernelForm* form = kernel.direct();
     const std::string block = "blockIdx.x";
-    bool found = false;
-    walk_expressions(form->kernel.body, [&](const Expr& expr) {
+    return any_expression(form->kernel.body, [&](const Expr& expr) {
       const auto* access = as<Subscript>(expr);
       const auto index =
           access != nullptr ? form->analysis.polynomial(access->index) : std::nullopt;
-      if (!index) return;
+      if (!index) return false;
       const auto further = index->substitute(block, Polynomial::symbol(block) + Polynomial(1));
       const auto stride = (further - *index).constant();
       const auto* base = as<VariableReference>(access->base);
-      found = found || (stride == 1 && base != nullptr && index->symbols().size() > 1 &&
-                        !form->analysis.is_written(base->name));
+      return stride == 1 && base != nullptr && index->symbols().size() > 1 &&
+             !form->analysis.is_written(base->name);
     });
-    return found;
   }
   static const StepRewriter& slicing() { return *find_built_in_step("slice_reduction"); }
   static StepParameters sliced(const StepParameters& parameters) {

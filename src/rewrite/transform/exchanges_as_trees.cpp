@@ -22,12 +22,10 @@ ExprPtr thread_index() {
 }
 
 bool holds_shuffle(const StmtPtr& stmt) {
-  bool found = false;
-  walk_expressions({stmt}, [&](const Expr& expr) {
+  return any_expression({stmt}, [&](const Expr& expr) {
     const auto* call = as<Call>(expr);
-    found = found || (call != nullptr && call->function.starts_with("__shfl_"));
+    return call != nullptr && call->function.starts_with("__shfl_");
   });
-  return found;
 }
 
 // A total, and the threads that have it.

@@ -309,14 +309,13 @@ class RowRaiser {
 
   // A loop that all threads do alike.
   Status uniform_loop(const StmtPtr& stmt, Block& out) {
-    bool is_local = true;
-    walk(Block{stmt}, [&](const Stmt& inner) {
+    const bool is_local = all_statements(Block{stmt}, [&](const Stmt& inner) {
       const bool is_known = is<ForLoop>(inner) || is<Branch>(inner) || is<Declaration>(inner) ||
                             is<Assignment>(inner) || is<Scope>(inner);
       const auto* assigned = as<Assignment>(inner);
       const bool is_variable = assigned == nullptr || is<VariableReference>(assigned->target) ||
                                analysis_.local(base_name(*assigned->target)) != nullptr;
-      is_local = is_local && is_known && is_variable;
+      return is_known && is_variable;
     });
     if (!is_local)
       return refuse(line_of(*stmt) + "a loop of the whole block, which waits, stores or jumps");
@@ -329,13 +328,10 @@ class RowRaiser {
   }
 
   bool asks_for_thread(const ExprPtr& expr) const {
-    bool asks = false;
-    walk(expr, [&](const Expr& node) {
+    return any_expression(expr, [&](const Expr& node) {
       const auto* name = as<VariableReference>(node);
-      asks = asks || is_builtin(node, kPlaceInRow) ||
-             (name != nullptr && threads_.contains(name->name));
+      return is_builtin(node, kPlaceInRow) || (name != nullptr && threads_.contains(name->name));
     });
-    return asks;
   }
 
   // The value of something that is the same for all threads of the block; the totals of trees stand

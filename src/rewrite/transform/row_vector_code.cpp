@@ -138,9 +138,7 @@ std::set<std::string> RowVectorCode::written_by(const ForLoop& loop) const {
 // Whether an iteration reads the array's element before it writes it.
 bool RowVectorCode::needs_old(const ForLoop& loop, const RowArray& array) const {
   const auto reads = [&](const ExprPtr& expr) {
-    bool found = false;
-    walk(expr, [&](const Expr& node) { found = found || array_of(node) == &array; });
-    return found;
+    return any_expression(expr, [&](const Expr& node) { return array_of(node) == &array; });
   };
   for (const StmtPtr& stmt : loop.body) {
     const auto* assignment = as<Assignment>(stmt);

@@ -90,14 +90,12 @@ bool ThreadValues::find(const Block& block, bool is_apart) {
 }
 
 bool ThreadValues::differs(const ExprPtr& expr) const {
-  bool result = false;
-  walk(expr, [&](const Expr& node) {
+  return any_expression(expr, [&](const Expr& node) {
     const auto* variable = as<VariableReference>(node);
     const auto* builtin = as<Builtin>(node);
-    result = result || (builtin != nullptr && builtin->name.starts_with("threadIdx.")) ||
-             (variable != nullptr && differs(variable->name));
+    return (builtin != nullptr && builtin->name.starts_with("threadIdx.")) ||
+           (variable != nullptr && differs(variable->name));
   });
-  return result;
 }
 
 bool ThreadValues::header_differs(const Stmt& stmt) const {
@@ -282,10 +280,9 @@ class BlockSerialiser {
 
   // The statement for one element after the other; for the first one alone where it asks for that.
   Status for_all(const StmtPtr& stmt, const Stmt& origin, Block& out) {
-    bool is_alone = true;
-    walk(Block{stmt}, [&](const Stmt& inner) {
-      is_alone = is_alone && (is<ForLoop>(inner) || is<Branch>(inner) || is<Declaration>(inner) ||
-                              is<Assignment>(inner) || is<Scope>(inner));
+    const bool is_alone = all_statements(Block{stmt}, [&](const Stmt& inner) {
+      return is<ForLoop>(inner) || is<Branch>(inner) || is<Declaration>(inner) ||
+             is<Assignment>(inner) || is<Scope>(inner);
     });
     if (!is_alone)
       return refuse(line_of(origin) + "threads wait, jump or call where they go different ways");
