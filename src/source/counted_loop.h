@@ -25,6 +25,17 @@ struct CountedLoop {
 // Whether the variable is assigned in the block, or given to somebody else who may change it.
 [[nodiscard]] bool is_changed(const std::string& name, const Block& block);
 
+// for (counter = first; counter < limit; counter += step), whatever the body does.
+struct StridedLoop {
+  Variable counter;
+  ExprPtr first;
+  ExprPtr limit;  // exclusive
+  ExprPtr step;
+};
+
+// Returns the header of a loop in that form, with the sum written out as well; nothing for others.
+[[nodiscard]] std::optional<StridedLoop> strided_loop_of(const ForLoop& loop);
+
 // Returns the counted form of a loop statement, or nothing for any other shape.
 [[nodiscard]] std::optional<CountedLoop> counted_loop_of(const Stmt& stmt);
 

@@ -21,30 +21,16 @@ class DealtLoopFinder {
 
   // for (c = threadIdx.x + first; c < limit; c += blockDim.x)
   std::optional<BlockStrideLoop> by_threads(const ForLoop& loop) const {
-    const Declaration* counter = loop.declaration();
-    const auto* condition = as<Binary>(loop.condition);
-    const Assignment* advance = loop.advance();
-    if (counter == nullptr || !counter->value || condition == nullptr || advance == nullptr ||
-        condition->op != BinaryOperator::less) {
-      return std::nullopt;
-    }
-    const std::string& name = counter->variable.name;
-    const bool counts = is_named(condition->left, name) && is_named(advance->target, name) &&
-                        counter->variable.scalar;
-    if (!counts) return std::nullopt;
-    const auto first = row_.polynomial(counter->value);
+    const auto strided = source::strided_loop_of(loop);
+    if (!strided || !strided->counter.scalar) return std::nullopt;
+    const auto first = row_.polynomial(strided->first);
     const auto along = first ? first->coefficient(kPlaceInRow) : std::nullopt;
     if (!along || !(*along == Polynomial(1))) return std::nullopt;
-    ExprPtr by = advance->op == AssignmentOperator::add ? advance->value : nullptr;
-    if (advance->op == AssignmentOperator::assign) {
-      const auto* sum = as_binary(advance->value, BinaryOperator::add);
-      if (sum != nullptr && is_named(sum->left, name)) by = sum->right;
-    }
-    const auto stride = by ? row_.polynomial(by) : std::nullopt;
+    const auto stride = row_.polynomial(strided->step);
     if (!stride || stride->constant() != static_cast<std::int64_t>(row_.threads()))
       return std::nullopt;
-    return narrowed({counter->variable, to_expression(first->without({kPlaceInRow})),
-                     condition->right, loop.body});
+    return narrowed({strided->counter, to_expression(first->without({kPlaceInRow})), strided->limit,
+                     loop.body});
   }
 
   // for (round = 0; round < cdiv(n, blockDim.x); ++round) {

@@ -31,31 +31,12 @@ struct Header {
 };
 
 std::optional<Header> header_of(const ForLoop& loop, const Analysis& analysis) {
-  const Declaration* init = loop.declaration();
-  const Assignment* advance = loop.advance();
-  if (init == nullptr || !init->value || advance == nullptr) return std::nullopt;
-  Header result;
-  result.counter = init->variable.name;
-  const auto counter = named(result.counter);
-  if (!matches(loop.condition, operation(BinaryOperator::less, counter, any(result.limit))))
-    return std::nullopt;
-  if (!is_named(advance->target, result.counter)) return std::nullopt;
-  ExprPtr step = advance->value;
-  if (advance->op == AssignmentOperator::assign) {
-    ExprPtr by;
-    const bool adds = matches(step, operation(BinaryOperator::add, counter, any(by))) ||
-                      matches(step, operation(BinaryOperator::add, any(by), counter));
-    if (!adds) return std::nullopt;
-    step = by;
-  } else if (advance->op != AssignmentOperator::add) {
-    return std::nullopt;
-  }
-  const auto first = analysis.polynomial(init->value);
-  const auto moves = analysis.polynomial(step);
-  if (!first || !moves) return std::nullopt;
-  result.first = *first;
-  result.step = *moves;
-  return result;
+  const auto strided = source::strided_loop_of(loop);
+  if (!strided) return std::nullopt;
+  const auto first = analysis.polynomial(strided->first);
+  const auto step = analysis.polynomial(strided->step);
+  if (!first || !step) return std::nullopt;
+  return Header{strided->counter.name, strided->limit, *first, *step};
 }
 
 // Which locals and builtins are asked for otherwise than to work out the loop's header.
@@ -229,13 +210,11 @@ class GridLoopFinder {
     result.elements = *elements;
     result.least = std::numeric_limits<std::int64_t>::max();
     const std::int64_t most = std::numeric_limits<std::int32_t>::max() - launch_.block.count();
-    for (const auto* sizes : {&kernel_.problem().tests, &kernel_.problem().bench}) {
-      for (const Symbols& symbols : *sizes) {
-        const auto count = result.elements.evaluate(symbols);
-        if (!count) return refuse(line_named(loop) + count.error().message);
-        result.least = std::min(result.least, *count);
-        if (*count > most) return refuse("the number of threads would not fit 32 bits");
-      }
+    for (const Symbols& symbols : all_sizes(kernel_.problem())) {
+      const auto count = result.elements.evaluate(symbols);
+      if (!count) return refuse(line_named(loop) + count.error().message);
+      result.least = std::min(result.least, *count);
+      if (*count > most) return refuse("the number of threads would not fit 32 bits");
     }
     return {};
   }

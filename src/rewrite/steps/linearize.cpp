@@ -167,12 +167,10 @@ class Linearize final : public PlacedStep<FlatPlace> {
     for (std::size_t i = 1; i < place.axes.size(); ++i)
       total = IntegerExpression::multiply(place.axes[i].length, total);
     const auto threads = static_cast<std::uint32_t>(place.launch.block.count());
-    for (const auto* sizes : {&kernel.problem().tests, &kernel.problem().bench}) {
-      for (const Symbols& symbols : *sizes) {
-        const auto count = total.evaluate(symbols);
-        if (!count || *count > std::numeric_limits<std::int32_t>::max() - threads)
-          return refuse("an index of all elements would not fit 32 bits");
-      }
+    for (const Symbols& symbols : all_sizes(kernel.problem())) {
+      const auto count = total.evaluate(symbols);
+      if (!count || *count > std::numeric_limits<std::int32_t>::max() - threads)
+        return refuse("an index of all elements would not fit 32 bits");
     }
     place.launch.block = Dim3{threads, 1, 1};
     place.launch.grid = {IntegerExpression::ceil_divide(total, IntegerExpression::symbol("bx")), 1,

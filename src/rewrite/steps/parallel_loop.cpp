@@ -218,14 +218,12 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
       return refuse("the number of iterations is neither a number nor a product of parameters");
     if (place.loop.least < 1) return refuse("at some size of the problem the loop does not run");
     place.launch.grid[0] = grid_of_iterations(form, kernel.problem(), place);
-    for (const auto* sizes : {&kernel.problem().tests, &kernel.problem().bench}) {
-      for (const Symbols& symbols : *sizes) {
-        const auto concrete = concretise(place.launch, symbols);
-        if (!concrete) return refuse("the launch would not be valid: " + concrete.error().message);
-        const std::uint64_t threads = std::uint64_t{concrete->grid.x} * concrete->block.x;
-        if (threads > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
-          return refuse("the number of threads along x would not fit 32 bits");
-      }
+    for (const Symbols& symbols : all_sizes(kernel.problem())) {
+      const auto concrete = concretise(place.launch, symbols);
+      if (!concrete) return refuse("the launch would not be valid: " + concrete.error().message);
+      const std::uint64_t threads = std::uint64_t{concrete->grid.x} * concrete->block.x;
+      if (threads > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
+        return refuse("the number of threads along x would not fit 32 bits");
     }
     return {};
   }

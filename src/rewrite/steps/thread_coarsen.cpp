@@ -43,6 +43,7 @@ class MergeCheck {
   explicit MergeCheck(const BlockMerge& merge)
       : kernel_(merge.form.kernel), analysis_(merge.form.analysis), copies_(merge) {}
 
+  // With at most `most_copies` copies of a scalar. Error: refused.
   Status run(int most_copies) const {
     if (Status status = check_parameters(); !status) return status;
     if (Status status = check_pointers(); !status) return status;
@@ -156,11 +157,6 @@ class MergeCheck {
   const Analysis& analysis_;
   BlockCopies copies_;
 };
-
-// Whether the blocks can be merged, with at most `most_copies` copies of a scalar. Error: refused.
-Status check_merge(const BlockMerge& merge, int most_copies) {
-  return MergeCheck(merge).run(most_copies);
-}
 
 // Bytes of static shared memory that the merged kernel declares.
 std::int64_t merged_shared_bytes(const BlockMerge& merge) {
@@ -291,7 +287,7 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
   static Status require_copies(const KernelAnalysis& kernel, const KernelForm& form,
                                const MergePlace& place) {
     const BlockMerge merge = merge_of(form, place);
-    if (Status status = check_merge(merge, most_copies(kernel.limits())); !status) return status;
+    if (Status status = MergeCheck(merge).run(most_copies(kernel.limits())); !status) return status;
     return require_shared_bytes(merged_shared_bytes(merge), kernel, "the merged blocks need");
   }
 

@@ -74,6 +74,7 @@ class VectorPlanner {
   VectorPlanner(const Kernel& kernel, const Analysis& analysis, int width, int alignment)
       : kernel_(kernel), analysis_(analysis), width_(width), alignment_(alignment) {}
 
+  // For a normalised kernel. Error: refused.
   Result<VectorPlan> plan() {
     if (Status status = find_branch(); !status) return status.error();
     if (Status status = find_element(); !status) return status.error();
@@ -255,12 +256,6 @@ class VectorPlanner {
   std::map<std::string, ArrayUse> arrays_;
   std::string obstacles_;
 };
-
-// Plans for a normalised kernel. Error: refused.
-Result<VectorPlan> plan_vectors(const Kernel& kernel, const Analysis& analysis, int width,
-                                int alignment) {
-  return VectorPlanner(kernel, analysis, width, alignment).plan();
-}
 
 ExprPtr component(const std::string& vector, int number, std::optional<ScalarType> type) {
   return member(source::variable(vector, std::nullopt), component_name(number), type);
@@ -493,7 +488,8 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
     auto form = kernel.direct_normal();
     if (!form) return form.error();
     auto plan =
-        plan_vectors((*form)->kernel, (*form)->analysis, *width, kernel.problem().assume.align);
+        VectorPlanner((*form)->kernel, (*form)->analysis, *width, kernel.problem().assume.align)
+            .plan();
     if (!plan) return plan.error();
     if (Status status = require_full_grid(**form, **kernel.launch(), plan->limit); !status)
       return status.error();

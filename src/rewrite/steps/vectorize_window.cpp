@@ -84,6 +84,9 @@ class LoopWriter {
  public:
   LoopWriter(Names& names, int most_statements) : names_(names), most_(most_statements) {}
 
+  // Returns the block with counted loops of constant length written out, inner ones first, as long
+  // as none of them makes more than `most_statements`; scopes are dissolved. What copies declare
+  // gets new names. Loops that ask not to be unrolled, or that hold jumps, stay.
   Block run(const Block& block) {
     Block result;
     for (const StmtPtr& stmt : block) {
@@ -135,13 +138,6 @@ class LoopWriter {
   Names& names_;
   std::int64_t most_;
 };
-
-// Returns the block with counted loops of constant length written out, inner ones first, as long as
-// none of them makes more than `most_statements`; scopes are dissolved. What copies declare gets
-// new names. Loops that ask not to be unrolled, or that hold jumps, stay.
-Block fully_unrolled(const Block& block, Names& names, int most_statements) {
-  return LoopWriter(names, most_statements).run(block);
-}
 
 // Beyond, instructions no longer stay in the cache near the multiprocessor.
 constexpr int kMostStatementsWrittenOut = 1000;
@@ -207,7 +203,7 @@ class VectorizeWindow final : public TriedStep {
   static Result<WideCode> widened(const KernelAnalysis& coarsened, const Kernel& kernel,
                                   Names& names, int width) {
     Kernel code = kernel;
-    code.body = fully_unrolled(with_inside_first(kernel.body), names, kMostStatementsWrittenOut);
+    code.body = LoopWriter(names, kMostStatementsWrittenOut).run(with_inside_first(kernel.body));
     const Analysis analysis(code);
     const auto interior = interior_of_threads(code, analysis, (*coarsened.launch())->block);
     if (!interior) return interior.error();

@@ -58,11 +58,9 @@ bool is_floating_type(const ScalarHint& type) {
 bool fits_single(const Polynomial& value, const Problem& problem) {
   const auto size = size_of(value, problem);
   if (!size) return false;
-  for (const auto* sizes : {&problem.tests, &problem.bench}) {
-    for (const Symbols& symbols : *sizes) {
-      const auto number = size->evaluate(symbols);
-      if (!number || *number < 0 || *number > kMostInSingle) return false;
-    }
+  for (const Symbols& symbols : all_sizes(problem)) {
+    const auto number = size->evaluate(symbols);
+    if (!number || *number < 0 || *number > kMostInSingle) return false;
   }
   return true;
 }

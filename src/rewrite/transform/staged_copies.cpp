@@ -99,6 +99,9 @@ class FillFinder {
         name_("'" + array.name + "' "),
         block_(block) {}
 
+  // The only place where the array is filled. What is read of it stands behind that in the same
+  // block of statements, with a barrier in between, and another before the next round's fill,
+  // wherever threads read more than they filled. `analysis` is of the kernel. Error: refused.
   Result<StagedFill> find() {
     const bool is_plain = array_.scalar || zero_value(array_.type, array_.scalar);
     if (!is_plain || !is_fully_indexed(kernel_, array_) || is_addressed())
@@ -329,14 +332,6 @@ class FillFinder {
   StagedFill fill_;
 };
 
-// The only place where the array is filled. What is read of it stands behind that in the same block
-// of statements, with a barrier in between, and another before the next round's fill, wherever
-// threads read more than they filled. `analysis` is of the kernel. Error: refused.
-Result<StagedFill> find_staged_fill(const Kernel& kernel, const Analysis& analysis,
-                                    const Variable& array, const Dim3& block) {
-  return FillFinder(kernel, analysis, array, block).find();
-}
-
 // By thread axis: the index of the thread that filled an element.
 using Filler = std::map<std::string, ExprPtr>;
 
@@ -366,7 +361,7 @@ class CopyRemover {
   }
 
   Result<Block> without(const Variable& array) const {
-    auto fill = find_staged_fill(kernel_, analysis_, array, block_);
+    auto fill = FillFinder(kernel_, analysis_, array, block_).find();
     if (!fill) return fill.error();
     Status status;
     const auto without_reads =
