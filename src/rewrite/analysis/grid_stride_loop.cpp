@@ -5,7 +5,6 @@
 #include "rewrite/analysis/loop_surroundings.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "source/build.h"
-#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>

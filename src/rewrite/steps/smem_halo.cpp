@@ -12,7 +12,6 @@
 // the start of the kernel, before any thread can leave. What the original reads is inside the
 // buffer, so copying every element of the box that is inside the buffer copies all of it; guards
 // around the reads stay and keep the rest from being used.
-#include "affine/block_geometry.h"
 #include "affine/neighbourhood.h"
 #include "affine/size_expression.h"
 #include "rewrite/analysis/shared_memory.h"

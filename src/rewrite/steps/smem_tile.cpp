@@ -20,9 +20,7 @@
 // that threads can read vectors of several rows at once.
 //
 // Of several loops that qualify, "loop" chooses the first, second or third.
-#include "affine/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
-#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/tile_plan.h"
 #include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/names.h"
@@ -34,7 +32,6 @@
 #include "source/printer.h"
 #include "source/walk.h"
 
-#include <algorithm>
 #include <memory>
 
 namespace regraph::rewrite {

@@ -16,9 +16,7 @@
 // alone, and the sum is seen under it alone, or about the place of an element of a product's
 // factor. There the tile holds a zero. The product with it adds nothing unless the other factor is
 // infinite or no number; then the sum is no number, and is added up as the original does.
-#include "affine/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
-#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/window_plan.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
@@ -28,7 +26,6 @@
 #include "source/match.h"
 #include "source/walk.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>

@@ -5,6 +5,7 @@
 #include "affine/index_range.h"
 #include "affine/size_expression.h"
 #include "kernel/problem.h"
+#include "rewrite/analysis/mentions.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -111,10 +112,6 @@ bool has_exit(const Block& body) {
   return any_statement(body, [&](const Stmt& stmt) {
     return is<Jump>(stmt) || is<Return>(stmt) || is<OpaqueStatement>(stmt) || is<Barrier>(stmt);
   });
-}
-
-bool mentions(const Block& block, const std::string& name) {
-  return any_expression(block, [&](const Expr& expr) { return source::is_named(expr, name); });
 }
 
 // An outer and an inner loop that can be one.
@@ -335,7 +332,7 @@ class StripMerger final : public Mutator {
       body = {source::branch(rewriter.run(conjunction(guards)), std::move(body))};
     // Names of what indices are made of are not needed where these are written out.
     for (auto declared = declarations.rbegin(); declared != declarations.rend(); ++declared) {
-      if (mentions(body, to<Declaration>(*declared).variable.name))
+      if (is_mentioned(body, to<Declaration>(*declared).variable.name))
         body.insert(body.begin(), rewriter.run(*declared));
     }
     if (rewriter.fails) return nullptr;
