@@ -51,6 +51,25 @@ Polynomial global_index(const std::string& axis) {
          Polynomial::symbol("threadIdx." + axis);
 }
 
+ExprPtr global_index_code(const std::string& axis) {
+  return add(multiply(builtin("blockIdx." + axis), builtin("blockDim." + axis)),
+             builtin("threadIdx." + axis));
+}
+
+std::optional<ExprPtr> with_index(const ExprPtr& expr, const std::string& axis,
+                                  const Polynomial& place, const ExprPtr& index,
+                                  const Analysis& analysis) {
+  const auto* builtin = as<Builtin>(expr);
+  const auto polynomial =
+      builtin != nullptr || is<Binary>(expr) ? analysis.polynomial(expr) : std::nullopt;
+  if (polynomial && *polynomial == place) return in_type_of(*expr, index);
+  if (builtin == nullptr) return std::nullopt;
+  // Thread and block are known together only.
+  if (builtin->name == "blockIdx." + axis) return integer(0);
+  if (builtin->name == "threadIdx." + axis) return in_type_of(*expr, index);
+  return std::nullopt;
+}
+
 ExprPtr in_type_of(const Expr& expr, const ExprPtr& value) {
   const ScalarType type = expr.type.value_or(ScalarType::i32);
   if (type == ScalarType::i32) return value;

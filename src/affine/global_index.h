@@ -6,6 +6,7 @@
 #include "source/analysis.h"
 #include "source/polynomial.h"
 
+#include <optional>
 #include <string>
 
 namespace regraph::affine {
@@ -13,8 +14,17 @@ namespace regraph::affine {
 // blockIdx.a * blockDim.a + threadIdx.a, of the axis "x", "y" or "z".
 [[nodiscard]] Polynomial global_index(const std::string& axis);
 
+// The same as kernel code.
+[[nodiscard]] ExprPtr global_index_code(const std::string& axis);
+
 // An int in the type of `expr`, for which it stands.
 [[nodiscard]] ExprPtr in_type_of(const Expr& expr, const ExprPtr& value);
+
+// What the expression is where `index`, an int, has the value of `place`, a thread's place along
+// the axis. Nothing where it does not ask for that. For kernels that know it as a whole only.
+[[nodiscard]] std::optional<ExprPtr> with_index(const ExprPtr& expr, const std::string& axis,
+                                                const Polynomial& place, const ExprPtr& index,
+                                                const Analysis& analysis);
 
 // Whether every polynomial of the kernel takes thread and block index along `letter` ("x", "y",
 // "z") only as blockIdx.a * blockDim.a * C + (coarsening offset) * blockDim.a + threadIdx.a, C = 1

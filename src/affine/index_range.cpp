@@ -109,6 +109,17 @@ bool is_index_type(const std::optional<ScalarType>& type) {
   return type && !is_floating(*type) && size_in_bytes(*type) >= sizeof(std::int32_t);
 }
 
+bool holds_division(const ExprPtr& expr, const Analysis& analysis) {
+  return any_expression(expr, [&](const Expr& part) {
+    const auto* binary = as<Binary>(part);
+    if (binary != nullptr)
+      return binary->op == BinaryOperator::divide || binary->op == BinaryOperator::remainder;
+    const auto* variable = as<VariableReference>(part);
+    const ExprPtr definition = variable != nullptr ? analysis.definition(variable->name) : nullptr;
+    return definition && holds_division(definition, analysis);
+  });
+}
+
 std::optional<IndexRange> range_of(const ExprPtr& expr, const Analysis& analysis,
                                    const Dim3& block) {
   return RangeFinder(analysis, block).find(expr);

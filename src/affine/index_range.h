@@ -19,6 +19,9 @@ struct IndexRange {
 // Whether values of the type are indices as they are: narrower integers may cut them off.
 [[nodiscard]] bool is_index_type(const std::optional<ScalarType>& type);
 
+// Whether quotients or remainders are part of the expression, or of what its names stand for.
+[[nodiscard]] bool holds_division(const ExprPtr& expr, const Analysis& analysis);
+
 // The range of an integer expression in blocks of these extents. What it says holds, but it may say
 // too much: terms that depend on each other are taken as if they did not. Nothing where a bound
 // depends on sizes or memory.

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace regraph::affine {
 
@@ -172,11 +173,9 @@ std::optional<IntegerExpression> sum_of(const Polynomial& polynomial, const Size
 }
 
 bool fits_32_bits(const IntegerExpression& value, const Problem& problem) {
-  for (const auto* sizes : {&problem.tests, &problem.bench}) {
-    for (const Symbols& symbols : *sizes) {
-      const auto number = value.evaluate(symbols);
-      if (!number || *number > std::numeric_limits<std::int32_t>::max()) return false;
-    }
+  for (const Symbols& symbols : all_sizes(problem)) {
+    const auto number = value.evaluate(symbols);
+    if (!number || *number > std::numeric_limits<std::int32_t>::max()) return false;
   }
   return true;
 }
@@ -271,6 +270,18 @@ std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,
     const auto whole = IntegerExpression::parse("(" + dividend.text() + end);
     return whole ? whole->text() : "";
   });
+}
+
+std::vector<std::reference_wrapper<const Symbols>> all_sizes(const Problem& problem) {
+  std::vector<std::reference_wrapper<const Symbols>> result(problem.tests.begin(),
+                                                            problem.tests.end());
+  result.insert(result.end(), problem.bench.begin(), problem.bench.end());
+  return result;
+}
+
+IntegerExpression at_least_one(const IntegerExpression& number) {
+  auto result = IntegerExpression::parse("max(1, " + number.text() + ")");
+  return result ? std::move(*result) : number;
 }
 
 bool fits_32_bits(const Polynomial& value, const Problem& problem) {

@@ -9,8 +9,10 @@
 #include "source/analysis.h"
 #include "source/polynomial.h"
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace regraph::affine {
 
@@ -51,6 +53,12 @@ namespace regraph::affine {
 // expressions.
 [[nodiscard]] std::optional<IntegerExpression> dividend_of(const IntegerExpression& quotient,
                                                            const IntegerExpression& divisor);
+
+// The sizes that the problem is tested and timed at.
+[[nodiscard]] std::vector<std::reference_wrapper<const Symbols>> all_sizes(const Problem& problem);
+
+// The number, or 1 where it is less: there is no grid of 0 blocks.
+[[nodiscard]] IntegerExpression at_least_one(const IntegerExpression& number);
 
 // Whether the value, of sizes, is below 2^31 at every size of the problem.
 [[nodiscard]] bool fits_32_bits(const Polynomial& value, const Problem& problem);

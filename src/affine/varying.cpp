@@ -10,13 +10,10 @@ namespace regraph::affine {
 
 bool is_varying(const ExprPtr& expr, const std::string& builtin,
                 const std::set<std::string>& varying) {
-  bool found = false;
-  walk(expr, [&](const Expr& node) {
+  return any_expression(expr, [&](const Expr& node) {
     const auto* variable = as<VariableReference>(node);
-    found = found || is_builtin(node, builtin) ||
-            (variable != nullptr && varying.contains(variable->name));
+    return is_builtin(node, builtin) || (variable != nullptr && varying.contains(variable->name));
   });
-  return found;
 }
 
 namespace {

@@ -68,6 +68,8 @@ class DigitUses {
     walk_expressions(body, [&](const Expr& expr) { note(expr); });
   }
 
+  // By what the outermost digit is divided, where the block's number and the grid's extent along
+  // the axis are used for digits of this kind and nothing else; null where that is not so.
   ExprPtr divisor() const {
     if (mentions_ != known_ || outer_.empty()) return nullptr;
     const ExprPtr& divisor = outer_.front();
@@ -133,12 +135,6 @@ class DigitUses {
   std::vector<Middle> middle_;
   std::set<const Expr*> in_middle_;
 };
-
-// By what the outermost digit is divided, where the block's number and the grid's extent along the
-// axis are used for digits of this kind and nothing else; null where that is not so.
-ExprPtr outer_divisor(const Block& body, std::size_t axis, const Analysis& analysis) {
-  return DigitUses(body, axis, analysis).divisor();
-}
 
 // More are no grid that anyone writes.
 constexpr std::size_t kMostFactors = 4;
@@ -297,23 +293,19 @@ bool blocks_work_alone(const Kernel& kernel, const Analysis& analysis) {
       !analysis.boundless_calls().empty()) {
     return false;
   }
-  bool has_atomics = false;
-  walk_expressions(kernel.body, [&](const Expr& expr) {
+  return !any_expression(kernel.body, [&](const Expr& expr) {
     const auto* call = as<Call>(expr);
-    has_atomics = has_atomics || (call != nullptr && is_atomic(call->function));
+    return call != nullptr && is_atomic(call->function);
   });
-  return !has_atomics;
 }
 
 bool has_unknown_index(const Kernel& kernel, const Analysis& analysis) {
-  bool found = false;
-  walk_expressions(kernel.body, [&](const Expr& expr) {
+  return any_expression(kernel.body, [&](const Expr& expr) {
     const auto* element = as<Subscript>(expr);
     const auto* base = element != nullptr ? base_variable(expr) : nullptr;
-    found = found || (base != nullptr && analysis.is_global_pointer(base->name) &&
-                      !analysis.polynomial(element->index));
+    return base != nullptr && analysis.is_global_pointer(base->name) &&
+           !analysis.polynomial(element->index);
   });
-  return found;
 }
 
 }  // namespace
@@ -328,7 +320,7 @@ std::optional<OuterBlocks> OuterBlocks::find(const KernelState& state) {
   kernel.body = with_block_indices(kernel, written);
   const Analysis analysis(kernel);
   for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
-    const ExprPtr divisor = outer_divisor(kernel.body, axis, analysis);
+    const ExprPtr divisor = DigitUses(kernel.body, axis, analysis).divisor();
     if (!divisor) continue;
     for (Split& split : splits_of(launch.grid[axis])) {
       const ExprPtr inner = size_in_kernel(split.inner, kernel, analysis, false);

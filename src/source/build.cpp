@@ -241,6 +241,10 @@ StmtPtr barrier() {
   return std::make_shared<Barrier>();
 }
 
+void append(const Block& more, Block& block) {
+  block.insert(block.end(), more.begin(), more.end());
+}
+
 ExprPtr zero_of(ScalarType type) {
   switch (type) {
     case ScalarType::f32:

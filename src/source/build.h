@@ -60,6 +60,8 @@ namespace regraph::source {
 [[nodiscard]] StmtPtr counted_loop(std::string name, ExprPtr first, ExprPtr limit,
                                    std::int64_t stride, Block body, int unroll = kNoUnrollPragma);
 [[nodiscard]] StmtPtr barrier();
+// Puts more statements behind those of the block.
+void append(const Block& more, Block& block);
 
 // The zero of a scalar type: "0", "0.0f", "__half{}", ...
 [[nodiscard]] ExprPtr zero_of(ScalarType type);

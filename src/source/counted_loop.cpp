@@ -24,7 +24,8 @@ ExprPtr limit_of(const ExprPtr& condition, const std::string& name) {
   return nullptr;
 }
 
-// Assigned in the block, or its address taken.
+}  // namespace
+
 bool is_changed(const std::string& name, const Block& block) {
   bool found = false;
   walk(block, [&](const Stmt& stmt) {
@@ -37,8 +38,6 @@ bool is_changed(const std::string& name, const Block& block) {
   return found;
 }
 
-}  // namespace
-
 std::optional<std::int64_t> CountedLoop::trip_count() const {
   const auto low = literal_value(first);
   const auto high = literal_value(limit);
@@ -49,6 +48,28 @@ std::optional<std::int64_t> CountedLoop::trip_count() const {
 
 bool CountedLoop::starts_at_zero() const {
   return literal_value(first) == 0;
+}
+
+std::optional<std::int64_t> CountedLoop::trips_from_zero() const {
+  return starts_at_zero() && stride == 1 ? trip_count() : std::nullopt;
+}
+
+std::optional<StridedLoop> strided_loop_of(const ForLoop& loop) {
+  const Declaration* init = loop.declaration();
+  const Assignment* advance = loop.advance();
+  if (init == nullptr || !init->value || advance == nullptr) return std::nullopt;
+  StridedLoop result{init->variable, init->value, nullptr, advance->value};
+  const auto counter = named(result.counter.name);
+  if (!matches(loop.condition, operation(BinaryOperator::less, counter, any(result.limit))) ||
+      !is_named(advance->target, result.counter.name)) {
+    return std::nullopt;
+  }
+  if (advance->op == AssignmentOperator::add) return result;
+  const bool adds =
+      advance->op == AssignmentOperator::assign &&
+      (matches(advance->value, operation(BinaryOperator::add, counter, any(result.step))) ||
+       matches(advance->value, operation(BinaryOperator::add, any(result.step), counter)));
+  return adds ? std::optional(result) : std::nullopt;
 }
 
 std::optional<CountedLoop> counted_loop_of(const Stmt& stmt) {

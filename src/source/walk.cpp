@@ -64,6 +64,42 @@ void walk_expressions(const Block& block, const std::function<void(const Expr&)>
   walk(block, [&](const Stmt& stmt) { walk_own_expressions(stmt, visit); });
 }
 
+bool any_expression(const ExprPtr& expr, const std::function<bool(const Expr&)>& test) {
+  bool found = false;
+  walk(expr, [&](const Expr& node) { found = found || test(node); });
+  return found;
+}
+
+bool any_expression(const Block& block, const std::function<bool(const Expr&)>& test) {
+  bool found = false;
+  walk_expressions(block, [&](const Expr& node) { found = found || test(node); });
+  return found;
+}
+
+bool any_own_expression(const Stmt& stmt, const std::function<bool(const Expr&)>& test) {
+  bool found = false;
+  walk_own_expressions(stmt, [&](const Expr& node) { found = found || test(node); });
+  return found;
+}
+
+bool any_statement(const Block& block, const std::function<bool(const Stmt&)>& test) {
+  bool found = false;
+  walk(block, [&](const Stmt& stmt) { found = found || test(stmt); });
+  return found;
+}
+
+bool all_expressions(const ExprPtr& expr, const std::function<bool(const Expr&)>& test) {
+  return !any_expression(expr, [&](const Expr& node) { return !test(node); });
+}
+
+bool all_expressions(const Block& block, const std::function<bool(const Expr&)>& test) {
+  return !any_expression(block, [&](const Expr& node) { return !test(node); });
+}
+
+bool all_statements(const Block& block, const std::function<bool(const Stmt&)>& test) {
+  return !any_statement(block, [&](const Stmt& stmt) { return !test(stmt); });
+}
+
 ExprPtr rewrite_expr(const ExprPtr& expr, const ExprRewrite& rewrite) {
   return ExpressionRewriter(rewrite).run(expr);
 }
@@ -186,6 +222,14 @@ bool equal(const Block& a, const Block& b) {
 std::set<std::string> variables_of(const ExprPtr& expr) {
   std::set<std::string> names;
   walk(expr, [&](const Expr& node) {
+    if (const auto* variable = as<VariableReference>(node)) names.insert(variable->name);
+  });
+  return names;
+}
+
+std::set<std::string> variables_of(const Block& block) {
+  std::set<std::string> names;
+  walk_expressions(block, [&](const Expr& node) {
     if (const auto* variable = as<VariableReference>(node)) names.insert(variable->name);
   });
   return names;

@@ -25,6 +25,22 @@ void walk_expressions(const Block& block, const std::function<void(const Expr&)>
 // The expressions of this statement itself, not of the blocks below it.
 void walk_own_expressions(const Stmt& stmt, const std::function<void(const Expr&)>& visit);
 
+// Whether `test` holds for `expr` or an expression below it; of nothing for null.
+[[nodiscard]] bool any_expression(const ExprPtr& expr,
+                                  const std::function<bool(const Expr&)>& test);
+// The same of the expressions of the block's statements, and of this statement itself.
+[[nodiscard]] bool any_expression(const Block& block, const std::function<bool(const Expr&)>& test);
+[[nodiscard]] bool any_own_expression(const Stmt& stmt,
+                                      const std::function<bool(const Expr&)>& test);
+// Whether `test` holds for a statement in the block or below, loop headers' included.
+[[nodiscard]] bool any_statement(const Block& block, const std::function<bool(const Stmt&)>& test);
+// Whether `test` holds for all of these.
+[[nodiscard]] bool all_expressions(const ExprPtr& expr,
+                                   const std::function<bool(const Expr&)>& test);
+[[nodiscard]] bool all_expressions(const Block& block,
+                                   const std::function<bool(const Expr&)>& test);
+[[nodiscard]] bool all_statements(const Block& block, const std::function<bool(const Stmt&)>& test);
+
 // Rebuilds `expr`: where `rewrite` returns an expression it replaces the node (and is not descended
 // into), elsewhere operands are rebuilt. Shares what does not change.
 using ExprRewrite = std::function<std::optional<ExprPtr>(const ExprPtr&)>;
@@ -56,6 +72,8 @@ void for_each_header(const Stmt& stmt, const Visit& visit) {
 
 // Names of the variables read or written in the expression.
 [[nodiscard]] std::set<std::string> variables_of(const ExprPtr& expr);
+// The same of the expressions of the block's statements.
+[[nodiscard]] std::set<std::string> variables_of(const Block& block);
 // Every name declared in the block or below, loop variables included.
 [[nodiscard]] std::set<std::string> declared_names(const Block& block);
 // Names that the kernel declares or mentions, of functions too.

@@ -81,11 +81,9 @@ bool merges_shared_memory(const KernelForm& form, const AtomicTable& table) {
   walk(form.kernel.body, [&](const Stmt& stmt) {
     const auto update = atomic_update_of(stmt);
     if (!update || update->table != table.parameter->name) return;
-    bool reads_shared = false;
-    walk(update->value, [&](const Expr& part) {
+    const bool reads_shared = any_expression(update->value, [&](const Expr& part) {
       const auto* variable = as<VariableReference>(part);
-      reads_shared =
-          reads_shared || (variable != nullptr && form.analysis.is_shared(variable->name));
+      return variable != nullptr && form.analysis.is_shared(variable->name);
     });
     all_shared = all_shared && reads_shared;
   });

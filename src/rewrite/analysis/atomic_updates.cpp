@@ -24,9 +24,7 @@ std::optional<AtomicUpdate> atomic_update_of(const Stmt& stmt) {
 }
 
 bool updates_atomically(const Block& block) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) { found = found || atomic_update_of(stmt).has_value(); });
-  return found;
+  return any_statement(block, [&](const Stmt& stmt) { return atomic_update_of(stmt).has_value(); });
 }
 
 ExprPtr neutral_value(const std::string& function, ScalarType scalar) {

@@ -22,30 +22,16 @@ class DealtLoopFinder {
 
   // for (c = threadIdx.x + first; c < limit; c += blockDim.x)
   std::optional<BlockStrideLoop> by_threads(const ForLoop& loop) const {
-    const Declaration* counter = loop.declaration();
-    const auto* condition = as<Binary>(loop.condition);
-    const Assignment* advance = loop.advance();
-    if (counter == nullptr || !counter->value || condition == nullptr || advance == nullptr ||
-        condition->op != BinaryOperator::less) {
-      return std::nullopt;
-    }
-    const std::string& name = counter->variable.name;
-    const bool counts = is_named(condition->left, name) && is_named(advance->target, name) &&
-                        counter->variable.scalar;
-    if (!counts) return std::nullopt;
-    const auto first = row_.polynomial(counter->value);
+    const auto strided = source::strided_loop_of(loop);
+    if (!strided || !strided->counter.scalar) return std::nullopt;
+    const auto first = row_.polynomial(strided->first);
     const auto along = first ? first->coefficient(kPlaceInRow) : std::nullopt;
     if (!along || !(*along == Polynomial(1))) return std::nullopt;
-    ExprPtr by = advance->op == AssignmentOperator::add ? advance->value : nullptr;
-    if (advance->op == AssignmentOperator::assign) {
-      const auto* sum = as_binary(advance->value, BinaryOperator::add);
-      if (sum != nullptr && is_named(sum->left, name)) by = sum->right;
-    }
-    const auto stride = by ? row_.polynomial(by) : std::nullopt;
+    const auto stride = row_.polynomial(strided->step);
     if (!stride || stride->constant() != static_cast<std::int64_t>(row_.threads()))
       return std::nullopt;
-    return narrowed({counter->variable, to_expression(first->without({kPlaceInRow})),
-                     condition->right, loop.body});
+    return narrowed({strided->counter, to_expression(first->without({kPlaceInRow})), strided->limit,
+                     loop.body});
   }
 
   // for (round = 0; round < cdiv(n, blockDim.x); ++round) {
@@ -175,12 +161,10 @@ class BlockStrideLoopsOnly {
 
   // Whether the statement itself holds a call that does something, as an atomic operation does.
   static bool counts_threads(const Stmt& stmt) {
-    bool result = false;
-    walk_own_expressions(stmt, [&](const Expr& expr) {
+    return any_own_expression(stmt, [&](const Expr& expr) {
       const auto* call = as<Call>(expr);
-      result = result || (call != nullptr && !is_pure(*call));
+      return call != nullptr && !is_pure(*call);
     });
-    return result;
   }
 
   [[nodiscard]] bool is_place(const Expr& expr) const {

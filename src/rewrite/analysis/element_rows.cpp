@@ -183,9 +183,7 @@ constexpr std::int64_t kMostRowCopies = 256;
 bool may_leave(const StmtPtr& stmt) {
   if (is<Jump>(stmt) || is<Return>(stmt)) return true;
   if (is<ForLoop>(stmt) || is<WhileLoop>(stmt)) {
-    bool returns = false;
-    walk(body_of(*stmt), [&](const Stmt& inner) { returns = returns || is<Return>(inner); });
-    return returns;
+    return any_statement(body_of(*stmt), [&](const Stmt& inner) { return is<Return>(inner); });
   }
   for (const Block* block : {&body_of(*stmt), &otherwise_of(*stmt)}) {
     if (std::any_of(block->begin(), block->end(), may_leave)) return true;

@@ -3,8 +3,8 @@
 #include "affine/block_geometry.h"
 #include "affine/size_expression.h"
 #include "rewrite/analysis/loop_surroundings.h"
+#include "rewrite/analysis/refusal_place.h"
 #include "source/build.h"
-#include "source/match.h"
 #include "source/walk.h"
 
 #include <algorithm>
@@ -16,10 +16,6 @@
 namespace regraph::rewrite {
 
 namespace {
-
-std::string at_line(const Stmt& stmt) {
-  return stmt.line > 0 ? "line " + std::to_string(stmt.line) + ": " : "";
-}
 
 Polynomial builtin_symbol(const std::string& builtin, int axis) {
   return Polynomial::symbol(builtin + "." + kAxes[static_cast<std::size_t>(axis)]);
@@ -34,31 +30,12 @@ struct Header {
 };
 
 std::optional<Header> header_of(const ForLoop& loop, const Analysis& analysis) {
-  const Declaration* init = loop.declaration();
-  const Assignment* advance = loop.advance();
-  if (init == nullptr || !init->value || advance == nullptr) return std::nullopt;
-  Header result;
-  result.counter = init->variable.name;
-  const auto counter = named(result.counter);
-  if (!matches(loop.condition, operation(BinaryOperator::less, counter, any(result.limit))))
-    return std::nullopt;
-  if (!is_named(advance->target, result.counter)) return std::nullopt;
-  ExprPtr step = advance->value;
-  if (advance->op == AssignmentOperator::assign) {
-    ExprPtr by;
-    const bool adds = matches(step, operation(BinaryOperator::add, counter, any(by))) ||
-                      matches(step, operation(BinaryOperator::add, any(by), counter));
-    if (!adds) return std::nullopt;
-    step = by;
-  } else if (advance->op != AssignmentOperator::add) {
-    return std::nullopt;
-  }
-  const auto first = analysis.polynomial(init->value);
-  const auto moves = analysis.polynomial(step);
-  if (!first || !moves) return std::nullopt;
-  result.first = *first;
-  result.step = *moves;
-  return result;
+  const auto strided = source::strided_loop_of(loop);
+  if (!strided) return std::nullopt;
+  const auto first = analysis.polynomial(strided->first);
+  const auto step = analysis.polynomial(strided->step);
+  if (!first || !step) return std::nullopt;
+  return Header{strided->counter.name, strided->limit, *first, *step};
 }
 
 // Which locals and builtins are asked for otherwise than to work out the loop's header.
@@ -168,9 +145,10 @@ class GridLoopFinder {
         with_block_extents(header.first, launch_.block) - builtin_symbol("threadIdx", axis);
     if (!is_of_block) result.offset = result.offset - builtin_symbol("blockIdx", axis) * block;
     if (!is_of_parameters(result.offset, form_.kernel))
-      return refuse(at_line(loop) + "a thread does not begin with the element of its own number");
-    if (is_changed_in(loop.body, header.counter))
-      return refuse(at_line(loop) + "'" + header.counter + "' is changed in the loop");
+      return refuse(line_named(loop) +
+                    "a thread does not begin with the element of its own number");
+    if (source::is_changed(header.counter, loop.body))
+      return refuse(line_named(loop) + "'" + header.counter + "' is changed in the loop");
     if (Status status = read_limit(loop, header, result); !status) return status.error();
     // Whether rows of blocks can be dealt out is asked of the loop that one thread has then.
     if (!is_of_block) {
@@ -183,7 +161,7 @@ class GridLoopFinder {
       // A block is known by its row.
       if (is_of_block && builtin == "blockIdx.x") continue;
       if (needs.asks(builtin)) {
-        return refuse(at_line(loop) + "the kernel asks for " + builtin +
+        return refuse(line_named(loop) + "the kernel asks for " + builtin +
                       " otherwise than to deal out elements");
       }
     }
@@ -200,7 +178,7 @@ class GridLoopFinder {
     if (!effects) return effects.error();
     result.effects = std::move(*effects);
     if (const auto why = obstacle_around(loop, form_.kernel, form_.analysis, result.effects))
-      return refuse(at_line(loop) + *why);
+      return refuse(line_named(loop) + *why);
     return {};
   }
 
@@ -222,35 +200,22 @@ class GridLoopFinder {
   Status read_limit(const ForLoop& loop, const Header& header, GridStrideLoop& result) const {
     const auto limit = form_.analysis.polynomial(header.limit);
     if (!limit || !is_of_parameters(*limit, form_.kernel))
-      return refuse(at_line(loop) + "its bounds are not made of the kernel's parameters alone");
+      return refuse(line_named(loop) + "its bounds are not made of the kernel's parameters alone");
     auto elements = size_of(*limit - result.offset, kernel_.problem());
     if (!elements)
-      return refuse(at_line(loop) + "how many elements there are does not follow from the sizes");
+      return refuse(line_named(loop) +
+                    "how many elements there are does not follow from the sizes");
     result.limit = *limit;
     result.elements = *elements;
     result.least = std::numeric_limits<std::int64_t>::max();
     const std::int64_t most = std::numeric_limits<std::int32_t>::max() - launch_.block.count();
-    for (const auto* sizes : {&kernel_.problem().tests, &kernel_.problem().bench}) {
-      for (const Symbols& symbols : *sizes) {
-        const auto count = result.elements.evaluate(symbols);
-        if (!count) return refuse(at_line(loop) + count.error().message);
-        result.least = std::min(result.least, *count);
-        if (*count > most) return refuse("the number of threads would not fit 32 bits");
-      }
+    for (const Symbols& symbols : all_sizes(kernel_.problem())) {
+      const auto count = result.elements.evaluate(symbols);
+      if (!count) return refuse(line_named(loop) + count.error().message);
+      result.least = std::min(result.least, *count);
+      if (*count > most) return refuse("the number of threads would not fit 32 bits");
     }
     return {};
-  }
-
-  static bool is_changed_in(const Block& body, const std::string& name) {
-    bool changed = false;
-    walk(body, [&](const Stmt& stmt) {
-      changed = changed || is_named(target_of(stmt), name);
-      walk_own_expressions(stmt, [&](const Expr& expr) {
-        for_each_passed_place(
-            expr, [&](const Expr& place) { changed = changed || is_named(place, name); });
-      });
-    });
-    return changed;
   }
 
   const KernelAnalysis& kernel_;

@@ -1,52 +1,49 @@
 #include "rewrite/analysis/loop_choice.h"
 
+#include "source/build.h"
 #include "source/walk.h"
 
 namespace regraph::rewrite {
 
 bool holds_loop(const Block& block) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) {
+  return any_statement(block, [&](const Stmt& stmt) {
     const auto* loop = as<ForLoop>(stmt);
-    found = found || is<WhileLoop>(stmt) || (loop != nullptr && loop->unroll != kUnrollFully);
+    return is<WhileLoop>(stmt) || (loop != nullptr && loop->unroll != kUnrollFully);
   });
-  return found;
 }
 
-std::vector<StmtPtr> innermost_loops(const Block& block) {
+namespace {
+
+// The `for` loops below the block that are meant, in program order; nothing in them is looked at.
+template <typename IsMeant>
+std::vector<StmtPtr> outermost_loops(const Block& block, const IsMeant& is_meant) {
   std::vector<StmtPtr> result;
   for (const StmtPtr& stmt : block) {
     const auto* loop = as<ForLoop>(stmt);
-    if (loop != nullptr && loop->unroll != kUnrollFully && !holds_loop(loop->body)) {
+    if (loop != nullptr && is_meant(*loop)) {
       result.push_back(stmt);
       continue;
     }
-    for (const Block* below : {&body_of(*stmt), &otherwise_of(*stmt)}) {
-      const std::vector<StmtPtr> inner = innermost_loops(*below);
-      result.insert(result.end(), inner.begin(), inner.end());
-    }
+    for (const Block* below : {&body_of(*stmt), &otherwise_of(*stmt)})
+      append(outermost_loops(*below, is_meant), result);
   }
   return result;
+}
+
+}  // namespace
+
+std::vector<StmtPtr> innermost_loops(const Block& block) {
+  return outermost_loops(block, [](const ForLoop& loop) {
+    return loop.unroll != kUnrollFully && !holds_loop(loop.body);
+  });
 }
 
 std::vector<StmtPtr> written_out_loops(const Block& block) {
-  std::vector<StmtPtr> result;
-  for (const StmtPtr& stmt : block) {
-    const auto* loop = as<ForLoop>(stmt);
-    bool holds_any = false;
-    walk(body_of(*stmt), [&](const Stmt& inner) {
-      holds_any = holds_any || is<ForLoop>(inner) || is<WhileLoop>(inner);
-    });
-    if (loop != nullptr && loop->unroll == kUnrollFully && !holds_any) {
-      result.push_back(stmt);
-      continue;
-    }
-    for (const Block* below : {&body_of(*stmt), &otherwise_of(*stmt)}) {
-      const std::vector<StmtPtr> inner = written_out_loops(*below);
-      result.insert(result.end(), inner.begin(), inner.end());
-    }
-  }
-  return result;
+  return outermost_loops(block, [](const ForLoop& loop) {
+    return loop.unroll == kUnrollFully && all_statements(loop.body, [](const Stmt& inner) {
+             return !is<ForLoop>(inner) && !is<WhileLoop>(inner);
+           });
+  });
 }
 
 bool is_uniform(const ForLoop& loop, const Analysis& analysis) {
@@ -59,9 +56,8 @@ bool is_uniform(const ForLoop& loop, const Analysis& analysis) {
       if (symbol.starts_with("threadIdx")) return false;
     }
   }
-  bool leaves = false;
-  walk(loop.body, [&](const Stmt& stmt) { leaves = leaves || is<Jump>(stmt) || is<Return>(stmt); });
-  return !leaves;
+  return !any_statement(loop.body,
+                        [&](const Stmt& stmt) { return is<Jump>(stmt) || is<Return>(stmt); });
 }
 
 std::vector<StmtPtr> loops_all_reach(const Block& block, const Analysis& analysis) {
@@ -71,8 +67,7 @@ std::vector<StmtPtr> loops_all_reach(const Block& block, const Analysis& analysi
     if (loop == nullptr) continue;
     result.push_back(stmt);
     if (!is_uniform(*loop, analysis)) continue;
-    const std::vector<StmtPtr> inner = loops_all_reach(loop->body, analysis);
-    result.insert(result.end(), inner.begin(), inner.end());
+    append(loops_all_reach(loop->body, analysis), result);
   }
   return result;
 }

@@ -57,8 +57,8 @@ class OutsideScan final : public Visitor {
 
   // Work that one thread did once would be done for every iteration.
   void note_loop(const Stmt& stmt) {
-    bool is_around = false;
-    walk(body_of(stmt), [&](const Stmt& inner) { is_around = is_around || &inner == &loop_; });
+    const bool is_around =
+        any_statement(body_of(stmt), [&](const Stmt& inner) { return &inner == &loop_; });
     if (!is_around)
       obstruct(stmt, "every thread that takes an iteration would run this loop as well");
   }

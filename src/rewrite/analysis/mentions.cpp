@@ -41,22 +41,4 @@ bool share_a_name(const std::set<std::string>& names, const std::set<std::string
   return std::ranges::any_of(names, [&](const std::string& name) { return others.contains(name); });
 }
 
-bool any_expression(const ExprPtr& expr, const std::function<bool(const Expr&)>& is_such) {
-  bool found = false;
-  walk(expr, [&](const Expr& node) { found = found || is_such(node); });
-  return found;
-}
-
-bool any_expression(const Block& block, const std::function<bool(const Expr&)>& is_such) {
-  bool found = false;
-  walk_expressions(block, [&](const Expr& node) { found = found || is_such(node); });
-  return found;
-}
-
-bool any_statement(const Block& block, const std::function<bool(const Stmt&)>& is_such) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) { found = found || is_such(stmt); });
-  return found;
-}
-
 }  // namespace regraph::rewrite

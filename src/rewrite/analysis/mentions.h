@@ -29,16 +29,4 @@ namespace regraph::rewrite {
 [[nodiscard]] bool share_a_name(const std::set<std::string>& names,
                                 const std::set<std::string>& others);
 
-// Whether the expression, which may be null, or one below it is such a one.
-[[nodiscard]] bool any_expression(const ExprPtr& expr,
-                                  const std::function<bool(const Expr&)>& is_such);
-
-// Whether an expression of the block, or below it, is such a one.
-[[nodiscard]] bool any_expression(const Block& block,
-                                  const std::function<bool(const Expr&)>& is_such);
-
-// Whether a statement of the block, or below it, is such a one.
-[[nodiscard]] bool any_statement(const Block& block,
-                                 const std::function<bool(const Stmt&)>& is_such);
-
 }  // namespace regraph::rewrite

@@ -77,11 +77,10 @@ ExprPtr NeighbourPlaces::with_symbols(const ExprPtr& expr) {
     const auto spelt = spelt_out(node);
     if (!spelt) return source::variable(kUnknown, node->type);
     const std::string symbol = kSymbolMark + print(*spelt);
-    bool is_size = true;
-    walk(*spelt, [&](const Expr& part) {
+    const bool is_size = all_expressions(*spelt, [&](const Expr& part) {
       const auto* variable = as<VariableReference>(part);
       const bool is_local = variable != nullptr && kernel_.parameter(variable->name) == nullptr;
-      is_size = is_size && !is_local && !is<Builtin>(part);
+      return !is_local && !is<Builtin>(part);
     });
     if (is_size) sizes_.emplace(symbol, *spelt);
     return source::variable(symbol, node->type);

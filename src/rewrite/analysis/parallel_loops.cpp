@@ -78,15 +78,13 @@ class LoopFinder {
         IntegerExpression::ceil_divide(*span, IntegerExpression(result.counted.stride));
     if (const auto trips = result.counted.trip_count()) result.iterations = *trips;
     bool is_first = true;
-    for (const auto* sizes : {&kernel_.problem().tests, &kernel_.problem().bench}) {
-      for (const Symbols& symbols : *sizes) {
-        const auto span_here = span->evaluate(symbols);
-        if (!span_here) return refuse(at + span_here.error().message);
-        const std::int64_t count = (*span_here + result.counted.stride - 1) / result.counted.stride;
-        result.least = is_first ? count : std::min(result.least, count);
-        result.most = is_first ? count : std::max(result.most, count);
-        is_first = false;
-      }
+    for (const Symbols& symbols : all_sizes(kernel_.problem())) {
+      const auto span_here = span->evaluate(symbols);
+      if (!span_here) return refuse(at + span_here.error().message);
+      const std::int64_t count = (*span_here + result.counted.stride - 1) / result.counted.stride;
+      result.least = is_first ? count : std::min(result.least, count);
+      result.most = is_first ? count : std::max(result.most, count);
+      is_first = false;
     }
     if (result.most < 2) return refuse(at + "it has only one iteration");
     return {};

@@ -8,9 +8,12 @@
 
 #include "affine/access_map.h"
 #include "affine/tile_guard.h"
+#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/vector_copy.h"
 #include "rewrite/forms/ir.h"
+#include "rewrite/forms/names.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,6 +60,31 @@ struct Stage {
   // The tile's element for coordinates in the order of the box.
   [[nodiscard]] ExprPtr element(const std::vector<ExprPtr>& at) const;
 };
+
+// Whether one of several stages is filled by vectors.
+template <typename Stages>
+[[nodiscard]] bool has_vectors(const Stages& stages) {
+  return std::ranges::any_of(stages, [](const Stage& one) { return one.vectors.has_value(); });
+}
+
+// Bytes of shared memory that the tiles of several stages take.
+template <typename Stages>
+[[nodiscard]] std::int64_t bytes_of_tiles(const Stages& stages) {
+  std::int64_t bytes = 0;
+  for (const Stage& one : stages)
+    bytes += bytes_of(one.variable());
+  return bytes;
+}
+
+// Keeps the names of tiles and coordinates from being handed out.
+template <typename Stages>
+void take_names(const Stages& stages, Names& names) {
+  for (const Stage& one : stages) {
+    names.take(one.tile);
+    for (const std::string& coordinate : one.coordinates)
+      names.take(coordinate);
+  }
+}
 
 // Lets rows of the box begin and end where vectors do, and sets how they are copied; unchanged
 // where no row is made of whole vectors. `alignment` of the buffers, in bytes.

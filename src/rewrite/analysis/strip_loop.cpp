@@ -2,6 +2,7 @@
 
 #include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/refusal_place.h"
+#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/uses.h"
 #include "source/known_functions.h"
@@ -116,7 +117,7 @@ class StripFinder {
 
   // Whether nothing but the tiles leads from the copies to the use, and nothing back.
   Status require_apart(const StripLoop& strips) const {
-    for (const std::string& name : mentioned_names(strips.copies)) {
+    for (const std::string& name : variables_of(strips.copies)) {
       if (analysis_.is_global_pointer(name) && analysis_.is_written(name)) {
         return refuse(loop_named(*strips.loop) + "'" + name +
                       "' is copied, and written in the kernel");
@@ -136,7 +137,7 @@ class StripFinder {
     const auto written = written_names(strips.use);
     if (!written)
       return refuse(loop_named(*strips.loop) + "its use of the tiles is not understood");
-    std::set<std::string> copied = mentioned_names(strips.copies);
+    std::set<std::string> copied = variables_of(strips.copies);
     // Whether there is a next strip is asked before and after the use.
     for (const std::string& name : variables_of(strips.counted.limit)) {
       if (analysis_.is_global_pointer(name) && analysis_.is_written(name)) {
@@ -152,7 +153,7 @@ class StripFinder {
       }
     }
     const std::set<std::string> own = declared_names(strips.copies);
-    for (const std::string& name : mentioned_names(strips.use)) {
+    for (const std::string& name : variables_of(strips.use)) {
       if (own.contains(name)) {
         return refuse(loop_named(*strips.loop) + "'" + name + "' is needed after the copies");
       }
@@ -276,6 +277,20 @@ class StripFinder {
 };
 
 }  // namespace
+
+std::int64_t StripLoop::bytes() const {
+  std::int64_t result = 0;
+  for (const Variable& tile : tiles)
+    result += bytes_of(tile);
+  return result;
+}
+
+bool is_index_arithmetic(const Stmt& stmt, const Analysis& analysis) {
+  const auto* declaration = as<Declaration>(stmt);
+  return declaration != nullptr && declaration->value && declaration->variable.extents.empty() &&
+         !analysis.reads_memory(declaration->value) &&
+         analysis.is_single_definition(declaration->variable.name);
+}
 
 bool stores_to_tile(const Stmt& stmt, const Analysis& analysis) {
   const auto* store = as<Assignment>(stmt);

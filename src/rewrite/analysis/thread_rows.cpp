@@ -2,22 +2,14 @@
 
 #include "affine/global_index.h"
 #include "rewrite/analysis/grid_guard.h"
+#include "rewrite/analysis/requirements.h"
 
 namespace regraph::rewrite {
 
 Status require_thread_a_row(const KernelAnalysis& kernel, const Launch& launch) {
-  if (const Status& status = kernel.transparent(); !status) return status;
+  const Requirements needed = {.distinct_buffers = "", .lone_threads = true, .known_calls = true};
+  if (Status status = require(needed, kernel); !status) return status;
   const Analysis& analysis = kernel.analysis();
-  if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics()) {
-    return refuse("the threads of a block work together already");
-  }
-  if (!analysis.unknown_calls().empty()) {
-    return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
-                  "', which may write memory");
-  }
-  if (!kernel.problem().assume.noalias) {
-    return refuse("the problem does not grant 'assume: {noalias: true}'");
-  }
   if (launch.block.y != 1 || launch.block.z != 1) {
     return refuse("the block has more than one axis; threads of a row are found along x only");
   }

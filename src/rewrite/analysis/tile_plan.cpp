@@ -42,7 +42,7 @@ bool runs_along(const AccessDimension& dimension, const std::string& contraction
 // Sets whether the array's tile is transposed, and its padding. `contraction`: the counter of the
 // loop; `locals`: extents of the indices within the block. Tiles that keep the layout of memory are
 // never transposed.
-void lay_out_tile(StagedArray& array, const std::string& contraction, const LocalSymbols& locals,
+void lay_out_tile(Stage& array, const std::string& contraction, const LocalSymbols& locals,
                   bool keeps_layout) {
   const std::size_t rank = array.box.dimensions.size();
   if (rank < 2) return;
@@ -80,7 +80,7 @@ struct TileStrip {
 // Replaces local symbols by the copy's coordinates. Nothing: the polynomial mixes what the
 // array's dimensions cover and what they do not, or is no function of the coordinates.
 std::optional<Polynomial> over_coordinates(const Polynomial& polynomial, const TileStrip& strip,
-                                           const StagedArray& array) {
+                                           const Stage& array) {
   std::set<std::string> names;
   for (const auto& [name, count] : strip.locals)
     names.insert(name);
@@ -122,7 +122,7 @@ bool may_wrap(const Polynomial& side, const TileStrip& strip) {
 // index does not use says nothing about which of its elements exist, and is dropped: some thread of
 // the grid meets it, and that thread's accesses are the original's. Error: refused, where it is no
 // comparison, or mixes both.
-Status add_tile_condition(const ExprPtr& guard, const TileStrip& strip, StagedArray& array) {
+Status add_tile_condition(const ExprPtr& guard, const TileStrip& strip, Stage& array) {
   const auto* comparison = as<Binary>(guard);
   if (comparison == nullptr || !is_comparison(comparison->op) ||
       comparison->op == BinaryOperator::not_equal) {
@@ -212,7 +212,7 @@ class TilePlanner {
         obstacles += (obstacles.empty() ? "" : "; ") + use.name + ": " + staged.error().message;
         continue;
       }
-      contracts = contracts || staged->follows_contraction;
+      contracts = contracts || staged->strip.has_value();
       result.arrays.push_back(std::move(*staged));
     }
     if (result.arrays.empty() || !contracts) {
@@ -243,18 +243,16 @@ class TilePlanner {
   }
 
   bool indexes_registers(const Stmt& loop, const std::string& counter) const {
-    bool found = false;
-    walk_expressions(body_of(loop), [&](const Expr& node) {
+    return any_expression(body_of(loop), [&](const Expr& node) {
       const auto* element = as<Subscript>(node);
       const auto* base = element != nullptr ? base_variable(node) : nullptr;
-      found = found || (base != nullptr && is_register(base->name, analysis_) &&
-                        variables_of(element->index).contains(counter));
+      return base != nullptr && is_register(base->name, analysis_) &&
+             variables_of(element->index).contains(counter);
     });
-    return found;
   }
 
   // `apart`: digits that make one number are dimensions of their own.
-  Result<StagedArray> stage(const ArrayUse& use, bool apart) {
+  Result<Stage> stage(const ArrayUse& use, bool apart) {
     if (!use.obstacle.empty()) return refuse(use.obstacle);
     const KernelParameter* parameter = kernel_.parameter(use.name);
     if (!zero_value(parameter->type, parameter->scalar)) {
@@ -263,7 +261,7 @@ class TilePlanner {
     auto footprint = access_map_of(use.index, uses_.locals, variable_);
     if (!footprint) return footprint.error();
     if (apart) *footprint = with_digits_apart(*footprint, variable_, uses_.locals);
-    StagedArray array;
+    Stage array;
     array.name = use.name;
     array.type = parameter->type;
     array.scalar = parameter->scalar;
@@ -277,7 +275,6 @@ class TilePlanner {
     if (rank > 1) array.coordinates.push_back(fresh_name(kernel_, use.name + "_row"));
     array.coordinates.push_back(fresh_name(kernel_, use.name + "_column"));
     if (const AccessDimension* dimension = array.box.dimension_of(variable_)) {
-      array.follows_contraction = true;
       array.strip_offset = dimension->stride * Polynomial::symbol(outer_);
       array.strip = {static_cast<std::size_t>(dimension - array.box.dimensions.data()), outer_,
                      depth_, limit_};
@@ -300,12 +297,9 @@ class TilePlanner {
   }
 
   // By how many elements the array is copied, and how its tile lies in shared memory.
-  void plan_vectors(StagedArray& array) const {
+  void plan_vectors(Stage& array) const {
     if (!array.scalar) return;
-    SymbolFacts facts;
-    facts.is_parameter = [&](const std::string& symbol) {
-      return kernel_.parameter(symbol) != nullptr;
-    };
+    SymbolFacts facts = facts_of(kernel_);
     // Strips begin at the loop's first iteration and are `depth` apart.
     const auto first = analysis_.polynomial(first_);
     const auto start = first ? first->constant() : std::nullopt;
@@ -317,7 +311,7 @@ class TilePlanner {
   }
 
   // Whether each guard can be asked once for the whole tile.
-  bool has_hardest_place(const StagedArray& array) const {
+  bool has_hardest_place(const Stage& array) const {
     return std::all_of(array.guards.begin(), array.guards.end(), [&](const TileGuard& guard) {
       std::optional<TileGuard> hardest = guard;
       for (std::size_t d = 0; d < array.coordinates.size() && hardest; ++d) {

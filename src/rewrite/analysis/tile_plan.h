@@ -20,12 +20,6 @@ struct TileCopies {
   int alignment = 0;          // of buffers, in bytes
 };
 
-// One array that is copied to shared memory: its box is over thread indices, inner loops and the
-// contraction variable.
-struct StagedArray : Stage {
-  bool follows_contraction = false;  // a dimension is indexed by the contraction variable
-};
-
 struct TilePlan {
   StmtPtr loop;
   CountedLoop counted;
@@ -33,7 +27,8 @@ struct TilePlan {
   std::string outer;       // first iteration of the stage, e.g. k0
   std::string inner;       // iteration within the stage, e.g. k1
   TileCopies copies;
-  std::vector<StagedArray> arrays;
+  // Boxes are over thread indices, inner loops and the contraction variable, which strips follow.
+  std::vector<Stage> arrays;
 };
 
 // Plans the staging of `loop`, which all threads of the normalised kernel reach. Error: refused,

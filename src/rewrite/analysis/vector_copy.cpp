@@ -6,6 +6,10 @@
 
 namespace regraph::rewrite {
 
+SymbolFacts facts_of(const Kernel& kernel) {
+  return {[&kernel](const std::string& symbol) { return kernel.parameter(symbol) != nullptr; }, {}};
+}
+
 bool require_divisible(const Polynomial& polynomial, std::int64_t width, const SymbolFacts& facts,
                        std::set<std::string>& divisible) {
   for (const auto& [monomial, coefficient] : polynomial.terms()) {

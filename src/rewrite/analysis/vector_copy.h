@@ -29,6 +29,10 @@ struct SymbolFacts {
   std::map<std::string, std::int64_t> multiples;  // symbols that are multiples of a number
 };
 
+// What is known without looking further: which symbols are parameters of the kernel, which must
+// outlive it.
+[[nodiscard]] SymbolFacts facts_of(const Kernel& kernel);
+
 // Adds the parameters that `width` has to divide so that it divides the polynomial; false where
 // none would do.
 [[nodiscard]] bool require_divisible(const Polynomial& polynomial, std::int64_t width,

@@ -158,9 +158,7 @@ class Summer {
 
   // Not a choice between a weight and something else.
   static bool is_always_weight(const ExprPtr& expr) {
-    bool chooses = false;
-    walk(expr, [&](const Expr& node) { chooses = chooses || is<Conditional>(node); });
-    return !chooses;
+    return !any_expression(expr, [&](const Expr& node) { return is<Conditional>(node); });
   }
 
   WeightDegree degree(const ExprPtr& expr) const {

@@ -51,6 +51,9 @@ class ConditionTaker {
         analysis_(form.analysis),
         finder_(finder) {}
 
+  // Finds where tiles hold zeros because the original reads nothing there: sets the conditions of
+  // the plan's arrays, and whether infinities may be met. Error: refused, where a condition is
+  // about more than an element's own place, or not the same for all that read it.
   Status run() {
     std::map<const WindowUpdate*, std::set<const Expr*>> taken;
     std::map<const WindowAccess*, std::set<std::size_t>> own;
@@ -256,14 +259,6 @@ Status check_thread_guards(const WindowNest& nest, const KernelForm& form) {
   return {};
 }
 
-// Finds where tiles hold zeros because the original reads nothing there: sets the conditions of the
-// plan's arrays, and whether infinities may be met. Error: refused, where a condition is about
-// more than an element's own place, or not the same for all that read it.
-Status take_window_conditions(WindowPlan& plan, const std::vector<WindowAccess>& accesses,
-                              const KernelForm& form, const NeighbourhoodFinder& finder) {
-  return ConditionTaker(plan, accesses, form, finder).run();
-}
-
 // Which part of an array a window's threads read, as a tile in shared memory.
 
 // Staging pays when each staged element is read at least this often by the block.
@@ -283,6 +278,8 @@ class ArrayStager {
         finder_(finder),
         by_vectors_(by_vectors) {}
 
+  // The array that all of `reads` are of, with its tile; without a name for the tile and without
+  // conditions. The plan's loops are in their order. Error: refused, with what stands against it.
   Result<WindowArray> stage(const std::string& name,
                             const std::vector<const WindowAccess*>& reads) {
     const KernelParameter* parameter = kernel_.parameter(name);
@@ -312,10 +309,7 @@ class ArrayStager {
     array.count = *count;
     name_coordinates(array);
     if (by_vectors_ && array.follows_threads) {
-      SymbolFacts facts;
-      facts.is_parameter = [&](const std::string& symbol) {
-        return kernel_.parameter(symbol) != nullptr;
-      };
+      SymbolFacts facts = facts_of(kernel_);
       if (plan_.nest.strip() != nullptr) facts.multiples[plan_.outer] = plan_.depth;
       fill_by_vectors(array, problem_.assume.align, facts);
     }
@@ -447,16 +441,6 @@ class ArrayStager {
   bool by_vectors_;
 };
 
-// The array that all of `reads` are of, with its tile; without a name for the tile and without
-// conditions. The plan's loops are in their order. Error: refused, with what stands against it.
-Result<WindowArray> stage_window_array(const std::string& name,
-                                       const std::vector<const WindowAccess*>& reads,
-                                       const WindowPlan& plan, const KernelForm& form,
-                                       const Problem& problem, const Launch& launch,
-                                       const NeighbourhoodFinder& finder, bool by_vectors) {
-  return ArrayStager(plan, form, problem, launch, finder, by_vectors).stage(name, reads);
-}
-
 CounterRanges strip_counters(const WindowNest& nest, std::int64_t depth) {
   const WindowLoop* strip = nest.strip();
   if (strip == nullptr) return {};
@@ -573,20 +557,20 @@ Result<WindowPlan> plan_window(const KernelForm& form, const Launch& launch, con
   if (Status status = check_thread_guards(plan.nest, form); !status) return status.error();
   if (Status status = order_window_loops(plan, *accesses, finder, form.analysis, problem); !status)
     return status.error();
+  ArrayStager stager(plan, form, problem, launch, finder, by_vectors);
   for (const auto& [name, reads] : reads_by_array(*accesses)) {
-    auto array = stage_window_array(name, reads, plan, form, problem, launch, finder, by_vectors);
+    auto array = stager.stage(name, reads);
     if (!array) return refuse(name + ": " + array.error().message);
     array->tile = names.fresh(name + "_tile");
     plan.arrays.push_back(std::move(*array));
   }
-  if (by_vectors && std::none_of(plan.arrays.begin(), plan.arrays.end(),
-                                 [](const WindowArray& one) { return one.vectors.has_value(); })) {
+  if (by_vectors && !has_vectors(plan.arrays)) {
     return refuse("no row of a box can begin and end where vectors of " +
                   std::to_string(problem.assume.align) + " bytes at most do");
   }
   if (!has_neighbours(plan, *accesses, finder))
     return refuse("no loop leads from a thread's place to its neighbours'");
-  if (Status status = take_window_conditions(plan, *accesses, form, finder); !status)
+  if (Status status = ConditionTaker(plan, *accesses, form, finder).run(); !status)
     return status.error();
   for (WindowArray& array : plan.arrays)
     guard_elements(array, plan);

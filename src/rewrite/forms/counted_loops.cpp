@@ -34,9 +34,7 @@ bool leaves(const Block& block) {
   return std::any_of(block.begin(), block.end(), [](const StmtPtr& stmt) {
     if (is<Jump>(stmt) || is<Return>(stmt)) return true;
     if (is<ForLoop>(stmt) || is<WhileLoop>(stmt)) {
-      bool returns = false;
-      walk(Block{stmt}, [&](const Stmt& inner) { returns = returns || is<Return>(inner); });
-      return returns;
+      return any_statement(Block{stmt}, [&](const Stmt& inner) { return is<Return>(inner); });
     }
     return leaves(body_of(*stmt)) || leaves(otherwise_of(*stmt));
   });

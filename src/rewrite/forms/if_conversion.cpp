@@ -141,10 +141,8 @@ class Selector final : public Mutator {
       for (const std::string& name : declared_names(*side)) {
         if (used.contains(name)) return false;
       }
-      bool is_straight = true;
-      walk(*side, [&](const Stmt& inner) {
-        is_straight =
-            is_straight && (is<Declaration>(inner) || is<Assignment>(inner) || is<Branch>(inner));
+      const bool is_straight = all_statements(*side, [&](const Stmt& inner) {
+        return is<Declaration>(inner) || is<Assignment>(inner) || is<Branch>(inner);
       });
       if (!is_straight) return false;
     }

@@ -79,12 +79,10 @@ class CounterNarrower final : public Mutator {
 }  // namespace
 
 Block with_narrow_counters(const Kernel& kernel) {
-  bool has_wide = false;
-  walk(kernel.body, [&](const Stmt& stmt) {
+  const bool has_wide = any_statement(kernel.body, [&](const Stmt& stmt) {
     const auto* loop = as<ForLoop>(stmt);
     const auto* header = loop != nullptr ? loop->declaration() : nullptr;
-    has_wide = has_wide ||
-               (header != nullptr && header->variable.scalar && is_wide(*header->variable.scalar));
+    return header != nullptr && header->variable.scalar && is_wide(*header->variable.scalar);
   });
   if (!has_wide) return kernel.body;
   return CounterNarrower(kernel).run(kernel.body);

@@ -123,11 +123,8 @@ class GuardedReads {
 // Values from memory with a name, written where they are used.
 
 bool calls(const ExprPtr& expr) {
-  bool result = false;
-  source::walk(expr, [&](const Expr& part) {
-    result = result || is<Call>(part) || is<OpaqueExpression>(part);
-  });
-  return result;
+  return any_expression(
+      expr, [&](const Expr& part) { return is<Call>(part) || is<OpaqueExpression>(part); });
 }
 
 // The value as the variable has it.
@@ -143,12 +140,10 @@ ExprPtr as_held(const Declaration& declaration) {
 
 // Whether the statement may change memory by a call: a value must not be read behind it instead.
 bool may_change(const StmtPtr& stmt) {
-  bool result = false;
-  walk_expressions({stmt}, [&](const Expr& part) {
+  return any_expression({stmt}, [&](const Expr& part) {
     const auto* call = as<Call>(part);
-    result = result || is<OpaqueExpression>(part) || (call != nullptr && !is_pure(*call));
+    return is<OpaqueExpression>(part) || (call != nullptr && !is_pure(*call));
   });
-  return result;
 }
 
 // Whether the statement does nothing but to change a variable, or an array of the thread's own,

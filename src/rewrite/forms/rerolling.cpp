@@ -447,14 +447,11 @@ class LoopPair {
 
   // Whether unsigned numbers are subtracted in it, which may wrap around.
   static bool takes_from_unsigned(const ExprPtr& condition) {
-    bool subtracts = false;
-    walk(condition, [&](const Expr& part) {
+    return any_expression(condition, [&](const Expr& part) {
       const auto* binary = as<Binary>(part);
       const bool is_unsigned = part.type == ScalarType::u32 || part.type == ScalarType::u64;
-      subtracts =
-          subtracts || (binary != nullptr && is_unsigned && binary->op == BinaryOperator::subtract);
+      return binary != nullptr && is_unsigned && binary->op == BinaryOperator::subtract;
     });
-    return subtracts;
   }
 
   const ForLoop& several_;

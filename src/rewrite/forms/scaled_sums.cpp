@@ -229,10 +229,8 @@ class SoftmaxFinder {
   }
 
   static bool calls(const ExprPtr& value) {
-    bool found = false;
-    walk(value,
-         [&](const Expr& part) { found = found || is<Call>(part) || is<OpaqueExpression>(part); });
-    return found;
+    return any_expression(
+        value, [&](const Expr& part) { return is<Call>(part) || is<OpaqueExpression>(part); });
   }
 
   // maximum = higher

@@ -33,11 +33,9 @@ ExprPtr truth(bool holds) {
 
 // Whether nobody notices when it is not evaluated.
 bool is_idle(const ExprPtr& expr) {
-  bool result = true;
-  walk(expr, [&](const Expr& part) {
-    result = result && !is<Call>(part) && !is<Subscript>(part) && !is<OpaqueExpression>(part);
+  return all_expressions(expr, [&](const Expr& part) {
+    return !is<Call>(part) && !is<Subscript>(part) && !is<OpaqueExpression>(part);
   });
-  return result;
 }
 
 std::optional<ExprPtr> folded(BinaryOperator op, std::int64_t left, std::int64_t right) {

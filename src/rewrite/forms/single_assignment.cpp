@@ -20,13 +20,11 @@ namespace regraph::rewrite {
 namespace {
 
 bool is_arithmetic(const ExprPtr& value) {
-  bool result = true;
-  walk(value, [&](const Expr& node) {
+  return all_expressions(value, [&](const Expr& node) {
     const auto* call = as<Call>(node);
-    result = result && !is<Subscript>(node) && (call == nullptr || is_pure(*call)) &&
-             !is<OpaqueExpression>(node) && !is<InitializerList>(node);
+    return !is<Subscript>(node) && (call == nullptr || is_pure(*call)) &&
+           !is<OpaqueExpression>(node) && !is<InitializerList>(node);
   });
-  return result;
 }
 
 // What changes integers, by name.

@@ -24,10 +24,8 @@ bool is_quiet(const Stmt& stmt) {
 }
 
 bool reads_memory(const Stmt& stmt) {
-  bool result = false;
-  walk(to<Declaration>(stmt).value,
-       [&](const Expr& expr) { result = result || is<Subscript>(expr); });
-  return result;
+  return any_expression(to<Declaration>(stmt).value,
+                        [&](const Expr& expr) { return is<Subscript>(expr); });
 }
 
 class LoadSinker final : public Mutator {

@@ -174,9 +174,8 @@ class CounterMover final : public Mutator {
   }
 
   static bool reads_memory(const ExprPtr& value) {
-    bool reads = false;
-    walk(value, [&](const Expr& node) { reads = reads || is<Subscript>(node) || is<Call>(node); });
-    return reads;
+    return any_expression(value,
+                          [&](const Expr& node) { return is<Subscript>(node) || is<Call>(node); });
   }
 
   const std::map<std::string, Variable>& candidates_;

@@ -60,6 +60,8 @@ class Pipeliner {
     ahead_ = names_.fresh("ahead");
   }
 
+  // The kernel's body with `stages` copies of the tiles, filled by `copies`: the strip's copies as
+  // asynchronous ones.
   Block run() {
     const bool is_on_top =
         std::any_of(kernel_.body.begin(), kernel_.body.end(),
@@ -100,14 +102,10 @@ class Pipeliner {
     body.push_back(
         branch(tiles_.has_strip(next), tiles_.on_tile(tiles_.in_strip(copies_, next), last)));
     body.push_back(commit());
-    Block use = tiles_.on_tile(strips_.use, stage());
-    if (strips_.active) use = {branch(strips_.active, std::move(use))};
-    body.insert(body.end(), use.begin(), use.end());
+    append(tiles_.use_of(stage()), body);
     body.push_back(assign(stage(), conditional(equals(stage(), integer(stages_ - 1)), integer(0),
                                                add(stage(), integer(1)))));
-    const auto& loop = to<ForLoop>(*strips_.loop);
-    result.push_back(
-        source::loop(loop.init, loop.condition, loop.step, std::move(body), loop.unroll));
+    result.push_back(tiles_.loop_around(std::move(body)));
     return result;
   }
 
@@ -120,13 +118,6 @@ class Pipeliner {
   std::string stage_;
   std::string ahead_;
 };
-
-// The kernel's body with `stages` copies of the tiles, filled by `copies`: the strip's copies as
-// asynchronous ones.
-Block pipeline_tiles(const Kernel& kernel, const StripLoop& strips, const Block& copies,
-                     int stages) {
-  return Pipeliner(kernel, strips, copies, stages).run();
-}
 
 // Copies to shared tiles that the hardware can do by itself.
 
@@ -150,8 +141,8 @@ std::optional<OverPlaces> over_places(const StmtPtr& stmt) {
   places.loop = as<ForLoop>(stmt);
   if (places.loop == nullptr || places.loop->body.size() != 1) return std::nullopt;
   const auto counted = counted_loop_of(*stmt);
-  const auto trips = counted ? counted->trip_count() : std::nullopt;
-  if (!trips || !counted->starts_at_zero() || counted->stride != 1) return std::nullopt;
+  const auto trips = counted ? counted->trips_from_zero() : std::nullopt;
+  if (!trips) return std::nullopt;
   places.place = counted->name;
   places.width = *trips;
   places.assignment = as<Assignment>(places.loop->body.front());
@@ -164,11 +155,15 @@ class AsynchronousCopy {
  public:
   explicit AsynchronousCopy(const Analysis& analysis) : analysis_(analysis) {}
 
+  // The copies of a strip (StripLoop::copies) with asynchronous ones in place of their loads and
+  // stores: an element of a tile from an element in global memory, or zero under a condition, and
+  // vectors of them where both ends are contiguous and aligned. Error: refused, where what is
+  // stored is more than an element as it was loaded.
   Result<Block> run(const Block& copies) {
     Block result;
     for (std::size_t at = 0; at < copies.size(); ++at) {
       const StmtPtr& stmt = copies[at];
-      if (is_index_arithmetic(*stmt)) {
+      if (is_index_arithmetic(*stmt, analysis_)) {
         arithmetic_.push_back(stmt);
         result.push_back(stmt);
         continue;
@@ -206,20 +201,11 @@ class AsynchronousCopy {
     return refuse("a copy stores something else than an element of 4 or 8 bytes, or zero");
   }
 
-  // Index arithmetic in a name of its own.
-  bool is_index_arithmetic(const Stmt& stmt) const {
-    const auto* declaration = as<Declaration>(stmt);
-    return declaration != nullptr && declaration->value && declaration->variable.extents.empty() &&
-           !analysis_.reads_memory(declaration->value) &&
-           analysis_.is_single_definition(declaration->variable.name);
-  }
-
   // A loop with as many iterations for all threads: what it starts is in flight together.
   static StmtPtr written_out(const StmtPtr& stmt) {
     const auto* loop = as<ForLoop>(*stmt);
     const auto counted = loop != nullptr ? counted_loop_of(*stmt) : std::nullopt;
-    if (!counted || !counted->trip_count() || !counted->starts_at_zero() || counted->stride != 1)
-      return stmt;
+    if (!counted || !counted->trips_from_zero()) return stmt;
     return source::loop(loop->init, loop->condition, loop->step, loop->body, kUnrollFully);
   }
 
@@ -389,14 +375,6 @@ class AsynchronousCopy {
   Block arithmetic_;  // declarations of indices so far
 };
 
-// The copies of a strip (StripLoop::copies) with asynchronous ones in place of their loads and
-// stores: an element of a tile from an element in global memory, or zero under a condition, and
-// vectors of them where both ends are contiguous and aligned. Error: refused, where what is stored
-// is more than an element as it was loaded.
-Result<Block> asynchronous(const Block& copies, const Analysis& analysis) {
-  return AsynchronousCopy(analysis).run(copies);
-}
-
 // Loops whose iterations all take the same side of a choice.
 
 // The choice that ends the body and asks for nothing that an iteration makes; null: there is none.
@@ -449,36 +427,27 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "what is copied early could change",
+            .shared = SharedMemory::some,
+            .known_calls = true};
+  }
   Result<Pipeline> find(const KernelAnalysis& kernel,
                         const StepParameters& parameters) const override {
-    auto stages = integer_parameter(parameters, "stages");
+    auto stages = integer_parameter(parameters, "stages", 2);
     if (!stages) return stages.error();
-    if (*stages < 2) return fail(ErrorCode::invalid_argument, "'stages' must be at least 2");
     if (!copies_asynchronously(kernel.limits().architecture))
       return refuse(kernel.limits().architecture + " has no asynchronous copies");
-    if (!kernel.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so what is copied early could "
-          "change");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    if (!kernel.analysis().has_shared()) return refuse("the kernel has no shared tiles");
-    if (!kernel.analysis().unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
-                    "', which may read memory");
-    }
     Pipeline pipeline;
     pipeline.stages = *stages;
     auto strips = find_strip_loop(kernel.kernel(), kernel.analysis());
     if (!strips) return strips.error();
     pipeline.strips = std::move(*strips);
-    auto copies = asynchronous(pipeline.strips.copies, kernel.analysis());
+    auto copies = AsynchronousCopy(kernel.analysis()).run(pipeline.strips.copies);
     if (!copies) return copies.error();
     Names names(kernel.kernel());
-    for (StmtPtr& stmt : *copies) {
-      Block all = with_unswitched_loop({std::move(stmt)}, names);
-      pipeline.copies.insert(pipeline.copies.end(), all.begin(), all.end());
-    }
+    for (StmtPtr& stmt : *copies)
+      append(with_unswitched_loop({std::move(stmt)}, names), pipeline.copies);
     if (Status status = place_tiles(kernel, pipeline); !status) return status.error();
     return pipeline;
   }
@@ -486,7 +455,7 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
   KernelState rewrite(const KernelAnalysis& kernel, const Pipeline& pipeline) const override {
     KernelState result = kernel.state();
     result.unit.kernel.body =
-        pipeline_tiles(kernel.kernel(), pipeline.strips, pipeline.copies, pipeline.stages);
+        Pipeliner(kernel.kernel(), pipeline.strips, pipeline.copies, pipeline.stages).run();
     if (!pipeline.dynamic_tiles.empty()) {
       DynamicTiles moved = with_dynamic_tiles(result.unit, pipeline.dynamic_tiles);
       result.unit.kernel.body = std::move(moved.body);
@@ -503,13 +472,10 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
   static Status place_tiles(const KernelAnalysis& kernel, Pipeline& pipeline) {
     const std::string what = std::to_string(pipeline.stages) + " copies of the tiles need";
     std::vector<Variable> tiles = pipeline.strips.tiles;
-    std::int64_t rest = shared_bytes(kernel.kernel());
-    std::int64_t bytes = rest;
-    for (Variable& tile : tiles) {
-      rest -= bytes_of(tile);
-      bytes += (pipeline.stages - 1) * bytes_of(tile);
+    const std::int64_t rest = shared_bytes(kernel.kernel()) - pipeline.strips.bytes();
+    const std::int64_t bytes = rest + pipeline.stages * pipeline.strips.bytes();
+    for (Variable& tile : tiles)
       tile.extents.insert(tile.extents.begin(), pipeline.stages);
-    }
     const DeviceLimits& limits = kernel.limits();
     const bool is_dynamic = limits.shared_bytes_per_block_opt_in > limits.shared_bytes_per_block &&
                             bytes > limits.shared_bytes_per_block &&
@@ -531,11 +497,9 @@ class AsyncPipeline final : public PlacedStep<Pipeline> {
   static bool can_be_dynamic(const KernelAnalysis& kernel, const std::vector<Variable>& tiles) {
     const auto launch = kernel.launch();
     if (!launch || !((*launch)->dynamic_shared_bytes == IntegerExpression(0))) return false;
-    bool is_used = false;
-    walk(kernel.kernel().body, [&](const Stmt& stmt) {
+    const bool is_used = any_statement(kernel.kernel().body, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
-      is_used = is_used || (declaration != nullptr &&
-                            declaration->variable.storage == Storage::dynamic_shared);
+      return declaration != nullptr && declaration->variable.storage == Storage::dynamic_shared;
     });
     return !is_used && std::all_of(tiles.begin(), tiles.end(), [&](const Variable& tile) {
       return tile.scalar && is_fully_indexed(kernel.kernel(), tile);

@@ -14,6 +14,7 @@
 // used, the operation can be done in any order (floating sums: with the problem's leave), and the
 // table's length is known and fits. Indices are within the table, or the original would be wrong.
 #include "affine/block_geometry.h"
+#include "affine/size_expression.h"
 #include "kernel/launch_plan.h"
 #include "rewrite/analysis/atomic_table.h"
 #include "rewrite/analysis/atomic_updates.h"
@@ -173,9 +174,8 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
     TablePlace place;
     auto rounds = integer_parameter(parameters, "rounds");
     if (!rounds) return rounds.error();
-    auto copies = integer_parameter(parameters, "copies");
+    auto copies = integer_parameter(parameters, "copies", 1);
     if (!copies) return copies.error();
-    if (*copies < 1) return fail(ErrorCode::invalid_argument, "'copies' must be at least 1");
     place.copies = *copies;
     if (!updates_atomically(kernel.kernel().body))
       return refuse("the kernel updates no array in global memory atomically");
@@ -257,15 +257,12 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
     if (!bytes.is_constant() && !(launch.dynamic_shared_bytes == IntegerExpression(0))) {
       return refuse("the kernel has dynamic shared memory already");
     }
-    for (const std::vector<Symbols>* sizes : {&state.problem().tests, &state.problem().bench}) {
-      for (const Symbols& symbols : *sizes) {
-        auto needed = bytes.evaluate(symbols);
-        if (!needed) return needed.error();
-        if (*needed > left) {
-          return refuse("copies of '" + table.parameter->name + "' need " +
-                        std::to_string(*needed) + " bytes of the " + std::to_string(left) +
-                        " that are left");
-        }
+    for (const Symbols& symbols : all_sizes(state.problem())) {
+      auto needed = bytes.evaluate(symbols);
+      if (!needed) return needed.error();
+      if (*needed > left) {
+        return refuse("copies of '" + table.parameter->name + "' need " + std::to_string(*needed) +
+                      " bytes of the " + std::to_string(left) + " that are left");
       }
     }
     return {};

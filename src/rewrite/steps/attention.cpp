@@ -65,7 +65,7 @@ Result<std::shared_ptr<const KernelState>> serialised_queries(const KernelAnalys
   return result;
 }
 
-class Attention final : public StepRewriter {
+class Attention final : public TriedStep {
  public:
   std::string_view id() const override { return "attention"; }
   // Small blocks with slices, as a thread holds a whole row; without slices for many rows.
@@ -80,11 +80,6 @@ class Attention final : public StepRewriter {
     add("128", "8", "2");
     add("128", "16", "1");
     return result;
-  }
-
-  Status match(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
-    const auto state = apply(kernel, parameters);
-    return state ? Status() : Status(state.error());
   }
 
   Result<KernelState> apply(const KernelAnalysis& kernel,

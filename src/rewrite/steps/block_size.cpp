@@ -59,23 +59,19 @@ class BlockSize final : public PlacedStep<Dim3> {
     if (!wanted) return wanted.error();
     auto block = parse_block(*wanted);
     if (!block) return block.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if ((*launch)->block == *block) return refuse("the block is " + *wanted + " already");
+    const Launch& launch = **kernel.launch();
+    if (launch.block == *block) return refuse("the block is " + *wanted + " already");
     const Analysis& analysis = kernel.analysis();
     if (analysis.has_shared()) return refuse("shared arrays encode the block's size");
     if (analysis.uses_warp_intrinsics()) return refuse("warp intrinsics encode the block's shape");
-    if (!deals_loops_out(kernel, **launch, *block)) {
-      if (Status status = require_axes(analysis, **launch, *block); !status) return status.error();
-      if (Status status = require_global_indices(kernel, **launch, *block); !status)
+    if (!deals_loops_out(kernel, launch, *block)) {
+      if (Status status = require_axes(analysis, launch, *block); !status) return status.error();
+      if (Status status = require_global_indices(kernel, launch, *block); !status)
         return status.error();
     }
-    Launch changed = **launch;
+    Launch changed = launch;
     changed.block = *block;
-    if (Status status = require_possible(changed, kernel, "the launch would not be valid: ");
-        !status)
-      return status.error();
+    if (Status status = require_possible(changed, kernel); !status) return status.error();
     return block;
   }
 

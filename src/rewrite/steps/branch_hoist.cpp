@@ -42,9 +42,6 @@ class BranchHoist final : public PlacedStep<HoistPlace> {
     auto wanted = text_parameter(parameters, "form");
     if (!wanted) return wanted.error();
     if (*wanted != "split") return fail(ErrorCode::invalid_argument, "'form' must be split");
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
     auto form = kernel.single_exit();
     if (!form) return form.error();
     const Kernel& code = (*form)->kernel;
@@ -58,7 +55,8 @@ class BranchHoist final : public PlacedStep<HoistPlace> {
     Kernel turned = code;
     turned.body = with_inside_first(code.body);
     HoistPlace place{std::make_shared<const KernelForm>(std::move(turned)), {}};
-    auto interior = interior_of(place.form->kernel, place.form->analysis, (*launch)->block);
+    auto interior =
+        interior_of(place.form->kernel, place.form->analysis, (*kernel.launch())->block);
     if (!interior) return interior.error();
     place.interior = std::move(*interior);
     return place;

@@ -67,10 +67,7 @@ class Delinearize final : public PlacedStep<SplitPlace> {
       if (to->second != "z") return fail(ErrorCode::invalid_argument, "'to' must be z");
       place.to = "z";
     }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    place.launch = **launch;
+    place.launch = **kernel.launch();
     auto form = kernel.single_exit();
     if (!form) return form.error();
     if (Status status = require_free(kernel.analysis(), place); !status) return status.error();
@@ -168,10 +165,7 @@ class Delinearize final : public PlacedStep<SplitPlace> {
         place.launch.block != (*kernel.launch())->block) {
       return refuse("the block's extents follow the sizes, and would be fixed");
     }
-    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
-        !status) {
-      return status;
-    }
+    if (Status status = require_possible(place.launch, kernel); !status) return status;
     return require_range(problem, place, *columns);
   }
 
@@ -215,17 +209,15 @@ class Delinearize final : public PlacedStep<SplitPlace> {
   // Indices of threads beyond the last row are computed as well.
   static Status require_range(const Problem& problem, const SplitPlace& place,
                               const IntegerExpression& columns) {
-    for (const auto* sizes : {&problem.tests, &problem.bench}) {
-      for (const Symbols& symbols : *sizes) {
-        const auto concrete = concretise(place.launch, symbols);
-        if (!concrete) return refuse("the launch would not be valid: " + concrete.error().message);
-        const int to = number_of(place.to);
-        const std::int64_t rows =
-            std::int64_t{extent(concrete->grid, to)} * extent(concrete->block, to);
-        const std::int64_t width = *columns.evaluate(symbols);
-        if (rows > (std::numeric_limits<std::int32_t>::max() - width - kLanes) / width)
-          return refuse("an index beyond the last would not fit 32 bits");
-      }
+    for (const Symbols& symbols : all_sizes(problem)) {
+      const auto concrete = concretise(place.launch, symbols);
+      if (!concrete) return refuse("the launch would not be valid: " + concrete.error().message);
+      const int to = number_of(place.to);
+      const std::int64_t rows =
+          std::int64_t{extent(concrete->grid, to)} * extent(concrete->block, to);
+      const std::int64_t width = *columns.evaluate(symbols);
+      if (rows > (std::numeric_limits<std::int32_t>::max() - width - kLanes) / width)
+        return refuse("an index beyond the last would not fit 32 bits");
     }
     return {};
   }

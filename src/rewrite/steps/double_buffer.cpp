@@ -68,10 +68,11 @@ class CopySplitter {
   CopySplitter(const StripLoop& strips, const Analysis& analysis)
       : strips_(strips), analysis_(analysis) {}
 
+  // The parts of the copies. Error: refused, where a copy cannot be taken apart.
   Result<StripCopies> run() const {
     StripCopies copies;
     for (const StmtPtr& stmt : strips_.copies) {
-      if (is_arithmetic(stmt)) {
+      if (is_index_arithmetic(*stmt, analysis_)) {
         copies.declarations.push_back(stmt);
         continue;
       }
@@ -79,8 +80,8 @@ class CopySplitter {
       Block body = {stmt};
       if (const auto* loop = as<ForLoop>(stmt)) {
         const auto counted = counted_loop_of(*stmt);
-        const auto trips = counted ? counted->trip_count() : std::nullopt;
-        if (!trips || !counted->starts_at_zero() || counted->stride != 1 || *trips < 1) {
+        const auto trips = counted ? counted->trips_from_zero() : std::nullopt;
+        if (!trips || *trips < 1) {
           return refuse(
               "the copies of the loop over strips: threads copy different numbers of elements, or "
               "how many is not known");
@@ -102,36 +103,27 @@ class CopySplitter {
   bool is_tile_store(const Stmt& stmt) const { return stores_to_tile(stmt, analysis_); }
 
   bool writes_tiles(const StmtPtr& stmt) const {
-    bool found = false;
-    walk(Block{stmt}, [&](const Stmt& inner) { found = found || is_tile_store(inner); });
-    return found;
+    return any_statement(Block{stmt}, [&](const Stmt& inner) { return is_tile_store(inner); });
   }
 
   // Where only some threads copy, if nothing else is done.
   void take_condition(Block& body, CopyPart& part) const {
     if (body.empty()) return;
     const auto* branch = as<Branch>(body.back());
-    const bool is_guard = branch != nullptr && branch->otherwise.empty() &&
-                          !analysis_.reads_memory(branch->condition) &&
-                          std::all_of(body.begin(), std::prev(body.end()),
-                                      [&](const StmtPtr& stmt) { return is_arithmetic(stmt); });
+    const bool is_guard =
+        branch != nullptr && branch->otherwise.empty() &&
+        !analysis_.reads_memory(branch->condition) &&
+        std::all_of(body.begin(), std::prev(body.end()),
+                    [&](const StmtPtr& stmt) { return is_index_arithmetic(*stmt, analysis_); });
     if (!is_guard) return;
     part.condition_declarations.assign(body.begin(), std::prev(body.end()));
     part.condition = branch->condition;
     body = Block(branch->body);
   }
 
-  // Index arithmetic in a name of its own.
-  bool is_arithmetic(const StmtPtr& stmt) const {
-    const auto* declaration = as<Declaration>(stmt);
-    return declaration != nullptr && declaration->value && declaration->variable.extents.empty() &&
-           !analysis_.reads_memory(declaration->value) &&
-           analysis_.is_single_definition(declaration->variable.name);
-  }
-
   Status split(const Block& body, CopyPart& part) const {
     for (const StmtPtr& stmt : body) {
-      if (is_arithmetic(stmt)) {
+      if (is_index_arithmetic(*stmt, analysis_)) {
         part.declarations.push_back(stmt);
       } else if (writes_tiles(stmt)) {
         if (!only_stores(stmt)) return refuse("a copy to a tile is part of a larger statement");
@@ -155,7 +147,7 @@ class CopySplitter {
     const auto counted = counted_loop_of(*stmt);
     return counted && counted->trip_count() &&
            std::all_of(loop->body.begin(), loop->body.end(), [&](const StmtPtr& inner) {
-             return is_arithmetic(inner) ||
+             return is_index_arithmetic(*inner, analysis_) ||
                     (only_stores(inner) && !analysis_.reads_memory(value_of(*inner)));
            });
   }
@@ -174,11 +166,6 @@ Block CopyPart::around(Block body) const {
   return {source::loop(loop->init, loop->condition, loop->step, std::move(body), kUnrollFully)};
 }
 
-// The parts of the copies. Error: refused, where a copy cannot be taken apart.
-Result<StripCopies> split_copies(const StripLoop& strips, const Analysis& analysis) {
-  return CopySplitter(strips, analysis).run();
-}
-
 // A strip loop with its tiles kept twice.
 
 // Elements that a thread holds in registers on their way to a tile, at most: a quarter of what it
@@ -192,6 +179,7 @@ class Alternator {
     buffer_ = names_.fresh("buffer");
   }
 
+  // The kernel's body with the next strip loaded while the current one is used.
   Block run() {
     return tiles_.kept(kernel_.body, 2, [&] { return alternating(); });
   }
@@ -219,17 +207,12 @@ class Alternator {
     stores = names_.renamed(stores);
     Block body = std::move(held);
     body.push_back(branch(tiles_.has_strip(next_strip()), tiles_.in_strip(loads, next_strip())));
-    Block use = tiles_.on_tile(strips_.use, current);
-    if (strips_.active) use = {branch(strips_.active, std::move(use))};
-    append(std::move(use), body);
+    append(tiles_.use_of(current), body);
     body.push_back(branch(tiles_.has_strip(next_strip()),
                           tiles_.on_tile(tiles_.in_strip(stores, next_strip()), other)));
     body.push_back(barrier());
     body.push_back(assign(current, other));
-    // The loop itself, with another body.
-    const auto& loop = source::to<ForLoop>(*strips_.loop);
-    result.push_back(
-        source::loop(loop.init, loop.condition, loop.step, std::move(body), loop.unroll));
+    result.push_back(tiles_.loop_around(std::move(body)));
     return result;
   }
 
@@ -294,10 +277,6 @@ class Alternator {
     append(part.around(on_registers(store)), stores);
   }
 
-  static void append(Block from, Block& to) {
-    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-  }
-
   const Kernel& kernel_;
   MultiBuffering tiles_;
   const StripLoop& strips_;
@@ -329,11 +308,6 @@ std::int64_t held_elements(const StripCopies& copies) {
   return count;
 }
 
-// The kernel's body with the next strip loaded while the current one is used.
-Block alternate_tiles(const Kernel& kernel, const StripLoop& strips, const StripCopies& copies) {
-  return Alternator(kernel, strips, copies).run();
-}
-
 struct Alternation {
   StripLoop strips;
   StripCopies copies;
@@ -345,30 +319,20 @@ class DoubleBuffer final : public PlacedStep<Alternation> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "what is loaded early could change",
+            .shared = SharedMemory::some,
+            .known_calls = true};
+  }
   Result<Alternation> find(const KernelAnalysis& kernel, const StepParameters&) const override {
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (!kernel.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so what is loaded early could "
-          "change");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    if (!kernel.analysis().has_shared()) return refuse("the kernel has no shared tiles");
-    if (!kernel.analysis().unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
-                    "', which may read memory");
-    }
     auto strips = find_strip_loop(kernel.kernel(), kernel.analysis());
     if (!strips) return strips.error();
-    auto copies = split_copies(*strips, kernel.analysis());
+    auto copies = CopySplitter(*strips, kernel.analysis()).run();
     if (!copies) return copies.error();
     if (const std::int64_t held = held_elements(*copies); held > kMostHeldElements) {
       return refuse("a thread would hold " + std::to_string(held) + " elements of the next tiles");
     }
-    std::int64_t bytes = shared_bytes(kernel.kernel());
-    for (const Variable& tile : strips->tiles)
-      bytes += bytes_of(tile);
+    const std::int64_t bytes = shared_bytes(kernel.kernel()) + strips->bytes();
     if (Status status = require_shared_bytes(bytes, kernel, "two copies of the tiles need");
         !status) {
       return status.error();
@@ -379,7 +343,7 @@ class DoubleBuffer final : public PlacedStep<Alternation> {
   KernelState rewrite(const KernelAnalysis& kernel, const Alternation& alternation) const override {
     KernelState result = kernel.state();
     result.unit.kernel.body =
-        alternate_tiles(kernel.kernel(), alternation.strips, alternation.copies);
+        Alternator(kernel.kernel(), alternation.strips, alternation.copies).run();
     rely_on(result, kNeedsDistinctBuffers);
     return result;
   }

@@ -149,6 +149,7 @@ class FastMath final : public PlacedStep<std::string> {
   }
 
  protected:
+  Requirements requirements() const override { return {.one_launch = false, .transparent = false}; }
   Result<std::string> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
     auto functions = text_parameter(parameters, "functions");

@@ -211,12 +211,10 @@ class SumOfElements {
   static Result<SumPlace> find(const KernelAnalysis& kernel, const StepParameters& parameters) {
     SumPlace place;
     if (Status status = read(parameters, place.shape); !status) return status.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    place.launch = **launch;
-    if (Status status = require_independent_threads(kernel, place.launch); !status)
-      return status.error();
+    const Requirements needed = {.distinct_buffers = "", .lone_threads = true, .fixed_block = true};
+    if (Status status = require(needed, kernel); !status) return status.error();
+    place.launch = **kernel.launch();
+    if (Status status = require_one_axis(place.launch); !status) return status.error();
     auto form = kernel.single_exit();
     if (!form) return form.error();
     if (Status status = require_uncoarsened_index((*form)->kernel, (*form)->analysis, "x"); !status)
@@ -263,12 +261,7 @@ class SumOfElements {
     return {};
   }
 
-  static Status require_independent_threads(const KernelAnalysis& kernel, const Launch& launch) {
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("the threads of a block work together already");
-    if (!kernel.problem().assume.noalias)
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
+  static Status require_one_axis(const Launch& launch) {
     for (const int axis : {1, 2}) {
       const bool is_one =
           extent(launch.block, axis) == 1 &&
@@ -276,8 +269,6 @@ class SumOfElements {
               {{"by", IntegerExpression(1)}, {"bz", IntegerExpression(1)}}) == IntegerExpression(1);
       if (!is_one) return refuse("the grid has more than one axis");
     }
-    if (launch.block_follows_sizes())
-      return refuse("the block's extents follow the sizes, and would be fixed");
     return {};
   }
 
@@ -306,11 +297,8 @@ class SumOfElements {
     if (!fits_32_bits(place.sum.count + Polynomial(2 * per_block), kernel.problem()))
       return refuse("the elements' numbers would not fit 32 bits");
     place.launch.block = {static_cast<std::uint32_t>(place.shape.threads), 1, 1};
-    auto blocks = IntegerExpression::parse(
-        "max(1, " + IntegerExpression::ceil_divide(*count, IntegerExpression(per_block)).text() +
-        ")");
-    if (!blocks) return blocks.error();
-    place.launch.grid[0] = *blocks;
+    place.launch.grid[0] =
+        at_least_one(IntegerExpression::ceil_divide(*count, IntegerExpression(per_block)));
     for (const Symbols& sizes : kernel.problem().bench) {
       const auto concrete = concretise(place.launch, sizes);
       if (!concrete) return refuse("the launch would not be valid: " + concrete.error().message);
@@ -318,7 +306,7 @@ class SumOfElements {
         return refuse("a grid of " + std::to_string(concrete->grid.x) + " blocks would be left");
       }
     }
-    return require_possible(place.launch, kernel, "the launch would not be valid: ");
+    return require_possible(place.launch, kernel);
   }
 
   // With fewer blocks than this the GPU runs empty.

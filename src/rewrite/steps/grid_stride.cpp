@@ -37,19 +37,15 @@ class GridStride final : public PlacedStep<GridPlace> {
  protected:
   Result<GridPlace> find(const KernelAnalysis& kernel,
                          const StepParameters& parameters) const override {
-    auto rounds = integer_parameter(parameters, "rounds");
+    auto rounds = integer_parameter(parameters, "rounds", 2);
     if (!rounds) return rounds.error();
-    if (*rounds < 2) return fail(ErrorCode::invalid_argument, "'rounds' must be at least 2");
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
+    const Launch& launch = **kernel.launch();
     if (!kernel.analysis().uses_builtin("blockIdx.x"))
       return refuse("the kernel does not use blockIdx.x");
     if (kernel.analysis().uses_builtin("gridDim.x"))
       return refuse("the kernel uses gridDim.x, which would change");
-    if (Status status = require_blocks(kernel, **launch, *rounds); !status) return status.error();
-    const Launch& before = **launch;
-    const IntegerExpression grid = with_block_extents(before.grid[0], before.block);
+    if (Status status = require_blocks(kernel, launch, *rounds); !status) return status.error();
+    const IntegerExpression grid = with_block_extents(launch.grid[0], launch.block);
     GridPlace place{*rounds, size_in_kernel(grid, kernel.kernel(), kernel.analysis(), false)};
     if (!place.blocks) {
       return refuse("the grid " + grid.text() + " is not made of the kernel's parameters");

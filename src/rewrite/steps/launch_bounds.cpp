@@ -18,12 +18,11 @@ class LaunchBounds final : public PlacedStep<int> {
   }
 
  protected:
+  Requirements requirements() const override { return {.transparent = false}; }
   Result<int> find(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
     auto min_blocks = integer_parameter(parameters, "min_blocks");
     if (!min_blocks) return min_blocks.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    const std::uint64_t threads = (*launch)->block.count();
+    const std::uint64_t threads = (*kernel.launch())->block.count();
     const auto most = static_cast<std::uint64_t>(kernel.limits().max_threads_per_multiprocessor);
     if (*min_blocks < 1 || threads * static_cast<std::uint64_t>(*min_blocks) > most) {
       return refuse(std::to_string(*min_blocks) + " blocks of " + std::to_string(threads) +

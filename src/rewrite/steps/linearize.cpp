@@ -53,27 +53,21 @@ class Linearize final : public PlacedStep<FlatPlace> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override { return {.lone_threads = true, .fixed_block = true}; }
   Result<FlatPlace> find(const KernelAnalysis& kernel, const StepParameters&) const override {
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if ((*launch)->block_follows_sizes())
-      return refuse("the block's extents follow the sizes, and would be fixed");
+    const Launch& launch = **kernel.launch();
     auto form = kernel.single_exit();
     if (!form) return form.error();
-    const Analysis& analysis = (*form)->analysis;
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("the threads of a block work together already");
     FlatPlace place;
-    place.launch = **launch;
+    place.launch = launch;
     for (int axis = 0; axis < 3; ++axis) {
-      auto found = axis_of(**form, **launch, axis, kernel.problem());
+      auto found = axis_of(**form, launch, axis, kernel.problem());
       if (!found) return found.error();
       if (*found) place.axes.push_back(std::move(**found));
     }
     if (place.axes.size() < 2 || place.axes.front().letter != "x")
       return refuse("the grid has no more than one axis");
-    if (Status status = find_guard(**form, **launch, place); !status) return status.error();
+    if (Status status = find_guard(**form, launch, place); !status) return status.error();
     if (Status status = arrange(kernel, place); !status) return status.error();
     return place;
   }
@@ -173,17 +167,15 @@ class Linearize final : public PlacedStep<FlatPlace> {
     for (std::size_t i = 1; i < place.axes.size(); ++i)
       total = IntegerExpression::multiply(place.axes[i].length, total);
     const auto threads = static_cast<std::uint32_t>(place.launch.block.count());
-    for (const auto* sizes : {&kernel.problem().tests, &kernel.problem().bench}) {
-      for (const Symbols& symbols : *sizes) {
-        const auto count = total.evaluate(symbols);
-        if (!count || *count > std::numeric_limits<std::int32_t>::max() - threads)
-          return refuse("an index of all elements would not fit 32 bits");
-      }
+    for (const Symbols& symbols : all_sizes(kernel.problem())) {
+      const auto count = total.evaluate(symbols);
+      if (!count || *count > std::numeric_limits<std::int32_t>::max() - threads)
+        return refuse("an index of all elements would not fit 32 bits");
     }
     place.launch.block = Dim3{threads, 1, 1};
     place.launch.grid = {IntegerExpression::ceil_divide(total, IntegerExpression::symbol("bx")), 1,
                          1};
-    return require_possible(place.launch, kernel, "the launch would not be valid: ");
+    return require_possible(place.launch, kernel);
   }
 
   static Block flat_body(const KernelForm& form, const FlatPlace& place) {
@@ -191,9 +183,7 @@ class Linearize final : public PlacedStep<FlatPlace> {
     const std::string flat = names.fresh("index");
     const ExprPtr index = variable(flat);
     Kernel result = form.kernel;
-    result.body = {declare_integer(
-        flat, cast("int", add(source::multiply(builtin("blockIdx.x"), builtin("blockDim.x")),
-                              builtin("threadIdx.x"))))};
+    result.body = {declare_integer(flat, cast("int", global_index_code("x")))};
     // Where each axis is found in it.
     std::vector<ExprPtr> parts;
     Polynomial below(1);
@@ -209,17 +199,10 @@ class Linearize final : public PlacedStep<FlatPlace> {
     }
     const Block body =
         rewrite_expressions(form.kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          const bool is_builtin = is<Builtin>(expr);
-          const bool is_number = is_builtin || is<Binary>(expr);
-          const auto polynomial = is_number ? form.analysis.polynomial(expr) : std::nullopt;
           for (std::size_t i = 0; i < place.axes.size(); ++i) {
             const GridAxis& axis = place.axes[i];
-            if (polynomial && *polynomial == axis.index) return in_type_of(*expr, parts[i]);
-            if (!is_builtin) continue;
-            // The kernel knows both together only.
-            const std::string& name = to<Builtin>(*expr).name;
-            if (name == "blockIdx." + axis.letter) return integer(0);
-            if (name == "threadIdx." + axis.letter) return in_type_of(*expr, parts[i]);
+            if (auto part = with_index(expr, axis.letter, axis.index, parts[i], form.analysis))
+              return part;
           }
           return std::nullopt;
         });

@@ -70,6 +70,7 @@ class LoopUnroll final : public PlacedStep<UnrollPlace> {
   }
 
  protected:
+  Requirements requirements() const override { return {.one_launch = false, .transparent = false}; }
   Result<UnrollPlace> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
     UnrollPlace place;
@@ -78,9 +79,8 @@ class LoopUnroll final : public PlacedStep<UnrollPlace> {
     auto which = text_parameter(parameters, "loop");
     if (!which) return which.error();
     if (*factor != "full") {
-      auto number = integer_parameter(parameters, "factor");
+      auto number = integer_parameter(parameters, "factor", 2);
       if (!number) return number.error();
-      if (*number < 2) return fail(ErrorCode::invalid_argument, "'factor' must be at least 2");
       place.factor = *number;
     }
     std::vector<const Stmt*> loops;
@@ -97,9 +97,8 @@ class LoopUnroll final : public PlacedStep<UnrollPlace> {
       place.loops.insert(loops.begin(), loops.end());
       return place;
     }
-    auto position = integer_parameter(parameters, "loop");
+    auto position = integer_parameter(parameters, "loop", 1);
     if (!position) return position.error();
-    if (*position < 1) return fail(ErrorCode::invalid_argument, "'loop' must be at least 1");
     if (loops.size() < 2) return refuse("only one loop suits, which 'all' unrolls as well");
     if (static_cast<std::size_t>(*position) > loops.size()) {
       return refuse("only " + std::to_string(loops.size()) + " loops suit");

@@ -58,15 +58,9 @@ struct OpenedKernel {
 // Error: refused, where there are threads enough for a row each, or with the step and its reason.
 [[nodiscard]] Result<const KernelAnalysis*> on_one_axis(const KernelAnalysis& kernel);
 
-// A step made of others. It rewrites while it looks: whether the last member applies is not known
-// before the first ones did.
-class MacroStep : public StepRewriter {
+// A step made of others: whether the last member applies is not known before the first ones did.
+class MacroStep : public TriedStep {
  public:
-  [[nodiscard]] Status match(const KernelAnalysis& kernel,
-                             const StepParameters& parameters) const final {
-    const auto state = apply(kernel, parameters);
-    return state ? Status() : Status(state.error());
-  }
   [[nodiscard]] Result<KernelState> apply(const KernelAnalysis& kernel,
                                           const StepParameters& parameters) const final {
     const auto members = sequence(kernel, parameters);

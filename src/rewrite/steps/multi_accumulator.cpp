@@ -145,6 +145,7 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
   }
 
  protected:
+  Requirements requirements() const override { return {.one_launch = false}; }
   Result<SplitPlace> find(const KernelAnalysis& kernel,
                           const StepParameters& parameters) const override {
     auto accumulators = integer_parameter(parameters, "accumulators");
@@ -155,7 +156,6 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
       return fail(ErrorCode::invalid_argument,
                   "'accumulators' must be at least 2 and 'loop' at least 1");
     }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
     Error reason = refuse("the kernel has no innermost counted loop");
     int position = 0;
     std::vector<StmtPtr> loops = innermost_loops(kernel.kernel().body);

@@ -267,12 +267,12 @@ class OnlineFusion final : public PlacedStep<OnlinePlace> {
   std::vector<StepParameters> settings() const override { return {{{"form", "online"}}}; }
 
  protected:
+  Requirements requirements() const override { return {.one_launch = false}; }
   Result<OnlinePlace> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
     auto form = text_parameter(parameters, "form");
     if (!form) return form.error();
     if (*form != "online") return fail(ErrorCode::invalid_argument, "'form' must be online");
-    if (const Status& status = kernel.transparent(); !status) return status.error();
     // The largest value may have passed through functions.
     auto plain = std::make_shared<const KernelForm>(with_forwarded_copies(kernel.direct()->kernel));
     auto loops = online_loops(plain->kernel, plain->analysis);

@@ -63,16 +63,17 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "", .lone_threads = true};
+  }
   Result<ThreadsPlace> find(const KernelAnalysis& kernel,
                             const StepParameters& parameters) const override {
     ThreadsPlace place;
     if (Status status = read(parameters, place); !status) return status.error();
     auto which = integer_parameter(parameters, "loop");
     if (!which) return which.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (Status status = require_independent_threads(kernel); !status) return status.error();
-    if (Status status = require_room(kernel.analysis(), **launch, place); !status)
+    const Launch& launch = **kernel.launch();
+    if (Status status = require_room(kernel.analysis(), launch, place); !status)
       return status.error();
     auto loops = parallel_loops(kernel);
     if (!loops) return loops.error();
@@ -85,14 +86,12 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
       return refuse(
           "the problem does not grant 'assume: {reassociate: true}' for atomics of floating point");
     }
-    place.launch = **launch;
+    place.launch = launch;
     if (Status status = arrange(kernel, **kernel.single_exit(), place); !status)
       return status.error();
-    if ((*launch)->block_follows_sizes() && place.launch.block != (*launch)->block)
+    if (launch.block_follows_sizes() && place.launch.block != launch.block)
       return refuse("the block's extents follow the sizes, and would be fixed");
-    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
-        !status)
-      return status.error();
+    if (Status status = require_possible(place.launch, kernel); !status) return status.error();
     return place;
   }
 
@@ -119,16 +118,6 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     place.moved = old->second;
     if (place.axis == "x" && (place.moved == "y" || place.moved == "z")) return {};
     return fail(ErrorCode::invalid_argument, "'old_x' must be y or z, and 'axis' x");
-  }
-
-  static Status require_independent_threads(const KernelAnalysis& kernel) {
-    if (const Status& status = kernel.transparent(); !status) return status;
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("the threads of a block work together already");
-    if (!kernel.problem().assume.noalias)
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    return {};
   }
 
   static std::size_t number_of(const std::string& axis) {
@@ -189,11 +178,7 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     const std::size_t axis = number_of(place.axis);
     set_extent(place.launch.block, static_cast<int>(axis), threads);
     IntegerExpression iterations = place.loop.iterations;
-    // There is no grid of 0 blocks.
-    if (place.loop.least < 1) {
-      auto at_least_one = IntegerExpression::parse("max(1, " + iterations.text() + ")");
-      if (at_least_one) iterations = *at_least_one;
-    }
+    if (place.loop.least < 1) iterations = at_least_one(iterations);
     place.launch.grid[axis] =
         IntegerExpression::ceil_divide(iterations, IntegerExpression::symbol("b" + place.axis));
   }
@@ -233,14 +218,12 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
       return refuse("the number of iterations is neither a number nor a product of parameters");
     if (place.loop.least < 1) return refuse("at some size of the problem the loop does not run");
     place.launch.grid[0] = grid_of_iterations(form, kernel.problem(), place);
-    for (const auto* sizes : {&kernel.problem().tests, &kernel.problem().bench}) {
-      for (const Symbols& symbols : *sizes) {
-        const auto concrete = concretise(place.launch, symbols);
-        if (!concrete) return refuse("the launch would not be valid: " + concrete.error().message);
-        const std::uint64_t threads = std::uint64_t{concrete->grid.x} * concrete->block.x;
-        if (threads > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
-          return refuse("the number of threads along x would not fit 32 bits");
-      }
+    for (const Symbols& symbols : all_sizes(kernel.problem())) {
+      const auto concrete = concretise(place.launch, symbols);
+      if (!concrete) return refuse("the launch would not be valid: " + concrete.error().message);
+      const std::uint64_t threads = std::uint64_t{concrete->grid.x} * concrete->block.x;
+      if (threads > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
+        return refuse("the number of threads along x would not fit 32 bits");
     }
     return {};
   }
@@ -279,9 +262,8 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
     if (!polynomial) return std::nullopt;
     bool is_guarded = false;
     walk(form.kernel.body, [&](const Stmt& stmt) {
-      bool holds_loop = false;
-      walk(body_of(stmt),
-           [&](const Stmt& inner) { holds_loop = holds_loop || &inner == place.loop.loop; });
+      const bool holds_loop = any_statement(
+          body_of(stmt), [&](const Stmt& inner) { return &inner == place.loop.loop; });
       if (!holds_loop || !is<Branch>(stmt)) return;
       for (const ExprPtr& guard : conjuncts(value_of(stmt)))
         is_guarded = is_guarded || limit_of_index(guard, form) == polynomial;

@@ -214,6 +214,7 @@ class ReciprocalRoot final : public PlacedStep<Block> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override { return {.one_launch = false, .transparent = false}; }
   // The place is what becomes of the kernel.
   Result<Block> find(const KernelAnalysis& kernel, const StepParameters&) const override {
     if (!kernel.problem().assume.reassociate)

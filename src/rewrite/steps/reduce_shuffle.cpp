@@ -44,10 +44,7 @@ class ReduceShuffle final : public PlacedStep<TreePlace> {
 
  protected:
   Result<TreePlace> find(const KernelAnalysis& kernel, const StepParameters&) const override {
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    const Dim3& block = (*launch)->block;
+    const Dim3& block = (*kernel.launch())->block;
     const bool power_of_two = (block.x & (block.x - 1)) == 0;
     if (block.y != 1 || block.z != 1 || !power_of_two || block.x < 2 * kWarpLanes) {
       return refuse("the block must be one-dimensional with a power of two threads, at least 64");

@@ -22,28 +22,21 @@
 namespace regraph::rewrite {
 namespace {
 
-class ReshapeBlock final : public StepRewriter {
+class ReshapeBlock final : public TriedStep {
  public:
   std::string_view id() const override { return "reshape_block"; }
   std::vector<StepParameters> settings() const override { return {{}}; }
-
-  Status match(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
-    const auto state = apply(kernel, parameters);
-    return state ? Status() : Status(state.error());
-  }
 
   // With grid=follow also where nothing but the grid changes, which is of no use alone: contraction
   // asks for it.
   Result<KernelState> apply(const KernelAnalysis& kernel,
                             const StepParameters& parameters) const override {
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if ((*launch)->block_follows_sizes()) return refuse("the block's extents follow the sizes");
+    if (Status status = require({.fixed_block = true}, kernel); !status) return status.error();
+    const Launch& launch = **kernel.launch();
     auto form = kernel.single_exit();
     if (!form) return form.error();
     Kernel changed = (*form)->kernel;
-    Launch shaped = **launch;
+    Launch shaped = launch;
     const auto rows = with_block_of_rows(changed, shaped);
     if (rows) {
       changed.body = rows->body;
@@ -62,11 +55,9 @@ class ReshapeBlock final : public StepRewriter {
       changed.body = std::move(follows.body);
       shaped = std::move(follows.launch);
     }
-    const bool follows = parameters.contains("grid") && shaped.grid != (*launch)->grid;
+    const bool follows = parameters.contains("grid") && shaped.grid != launch.grid;
     if (!rows && !is_exchanged && !follows) return rows.error();
-    if (Status status = require_possible(shaped, kernel, "the launch would not be valid: ");
-        !status)
-      return status.error();
+    if (Status status = require_possible(shaped, kernel); !status) return status.error();
     KernelState result = kernel.state();
     result.unit.kernel = std::move(changed);
     result.plan.launches.front() = std::move(shaped);

@@ -11,13 +11,11 @@ namespace {
 
 // A local pointer made from a parameter could write through it under another name.
 bool has_local_alias(const Kernel& kernel) {
-  bool found = false;
-  walk(kernel.body, [&](const Stmt& stmt) {
+  return any_statement(kernel.body, [&](const Stmt& stmt) {
     const auto* declaration = as<Declaration>(stmt);
-    found = found || (declaration != nullptr && declaration->variable.is_pointer &&
-                      !declaration->variable.type.starts_with("const "));
+    return declaration != nullptr && declaration->variable.is_pointer &&
+           !declaration->variable.type.starts_with("const ");
   });
-  return found;
 }
 
 // The place holds the kernel's parameters afterwards.
@@ -28,11 +26,11 @@ class RestrictLdg final : public PlacedStep<std::vector<KernelParameter>> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override {
+    return {.one_launch = false, .transparent = false, .distinct_buffers = ""};
+  }
   Result<std::vector<KernelParameter>> find(const KernelAnalysis& kernel,
                                             const StepParameters&) const override {
-    if (!kernel.problem().assume.noalias) {
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    }
     if (const auto opaque = kernel.analysis().opaque()) {
       return refuse("what is written cannot be told, " + *opaque);
     }

@@ -127,13 +127,10 @@ class WarpNumbers final : public Mutator {
 // memory or wait for each other, or a warp is asked for in other ways than by its number in the
 // grid.
 Result<KernelState> with_warps_as_blocks(const KernelAnalysis& kernel) {
-  if (const Status& status = kernel.transparent(); !status) return status.error();
-  auto launch = kernel.launch();
-  if (!launch) return launch.error();
-  if ((*launch)->block_follows_sizes()) return refuse("the block's extents follow the sizes");
+  if (Status status = require({.fixed_block = true}, kernel); !status) return status.error();
   KernelState result = kernel.state();
   Kernel whole = kernel.kernel();
-  Launch flat = **launch;
+  Launch flat = **kernel.launch();
   if (flat.block.y == 1) {
     if (flat.block.x <= kWarp) return refuse("a block is one warp");
     const ExprPtr extent = integer(std::int64_t{flat.block.x});
@@ -237,19 +234,17 @@ class RowKernel final : public StepRewriter {
   static bool reads_side_by_side(const KernelAnalysis& kernel) {
     const KernelForm* form = kernel.direct();
     const std::string block = "blockIdx.x";
-    bool found = false;
-    walk_expressions(form->kernel.body, [&](const Expr& expr) {
+    return any_expression(form->kernel.body, [&](const Expr& expr) {
       const auto* access = as<Subscript>(expr);
       const auto index =
           access != nullptr ? form->analysis.polynomial(access->index) : std::nullopt;
-      if (!index) return;
+      if (!index) return false;
       const auto further = index->substitute(block, Polynomial::symbol(block) + Polynomial(1));
       const auto stride = (further - *index).constant();
       const auto* base = as<VariableReference>(access->base);
-      found = found || (stride == 1 && base != nullptr && index->symbols().size() > 1 &&
-                        !form->analysis.is_written(base->name));
+      return stride == 1 && base != nullptr && index->symbols().size() > 1 &&
+             !form->analysis.is_written(base->name);
     });
-    return found;
   }
   // Rows may be those of blocks, or of the warps of blocks. Errors: of the first.
   static Result<KernelState> raised_by_blocks_or_warps(const KernelAnalysis& kernel) {

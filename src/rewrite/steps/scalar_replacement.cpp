@@ -184,18 +184,15 @@ class ScalarReplacement final : public PlacedStep<RowsPlace> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.one_launch = false, .distinct_buffers = "elements in registers could go stale"};
+  }
   Result<RowsPlace> find(const KernelAnalysis& kernel,
                          const StepParameters& parameters) const override {
     auto which = text_parameter(parameters, "rows");
     if (!which) return which.error();
     if (*which != "all" && *which != "read" && *which != "updated")
       return fail(ErrorCode::invalid_argument, "'rows' must be all, read or updated");
-    if (!kernel.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so elements in registers could go "
-          "stale");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
     const KernelForm& form = *kernel.direct();
     auto rows = element_rows(form.kernel, form.analysis, kernel.problem().check.benign_races,
                              fresh_name(form.kernel, "element"));

@@ -179,10 +179,6 @@ Variable slots_of(const StripAccumulator& accumulator, std::string name, const D
   return slots;
 }
 
-void append(Block from, Block& to) {
-  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-}
-
 class Slicer {
  public:
   Slicer(const Kernel& kernel, const StripLoop& strips,
@@ -197,6 +193,8 @@ class Slicer {
     slice_ = names_.fresh("slice");
   }
 
+  // The kernel's body for a block that is `slices` deep along z. The strip loop stands at the top
+  // of the kernel.
   Block run() {
     Block before;
     Block after;
@@ -220,7 +218,7 @@ class Slicer {
     for (const StripAccumulator& accumulator : accumulators_)
       start_neutral(accumulator, result);
     result.push_back(sliced_loop());
-    append(std::move(combined), result);
+    append(combined, result);
     result.push_back(branch(is_first(), std::move(after)));
     return result;
   }
@@ -318,7 +316,7 @@ class Slicer {
                          value_at(accumulator, at), AssignmentOperator::multiply,
                          source::variable(own_scale_, accumulator.reduction.scalar))};
                    });
-                   append(std::move(loads), own);
+                   append(loads, own);
                    loads = std::move(own);
                  }
                  Block round = {branch(is_other(), std::move(stores)), barrier(),
@@ -407,20 +405,10 @@ class Slicer {
 std::int64_t sliced_shared_bytes(const Kernel& kernel, const StripLoop& strips,
                                  const std::vector<StripAccumulator>& accumulators,
                                  const Dim3& block, int slices) {
-  std::int64_t bytes = shared_bytes(kernel);
-  for (const Variable& tile : strips.tiles)
-    bytes += (slices - 1) * bytes_of(tile);
+  std::int64_t bytes = shared_bytes(kernel) + (slices - 1) * strips.bytes();
   for (const StripAccumulator& accumulator : accumulators)
     bytes += bytes_of(slots_of(accumulator, "", block, slices));
   return bytes;
-}
-
-// The kernel's body for a block that is `slices` deep along z. The strip loop stands at the top of
-// the kernel.
-Block slice_strips(const Kernel& kernel, const StripLoop& strips,
-                   const std::vector<StripAccumulator>& accumulators, const Dim3& block,
-                   int slices) {
-  return Slicer(kernel, strips, accumulators, block, slices).run();
 }
 
 struct Slices {
@@ -438,18 +426,15 @@ class SliceK final : public PlacedStep<Slices> {
   }
 
  protected:
+  Requirements requirements() const override { return {.shared = SharedMemory::some}; }
   Result<Slices> find(const KernelAnalysis& kernel,
                       const StepParameters& parameters) const override {
-    auto count = integer_parameter(parameters, "slices");
+    auto count = integer_parameter(parameters, "slices", 2);
     if (!count) return count.error();
-    if (*count < 2) return fail(ErrorCode::invalid_argument, "'slices' must be at least 2");
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
+    const Launch& launch = **kernel.launch();
     const Analysis& analysis = kernel.analysis();
-    if (!analysis.has_shared()) return refuse("the kernel has no shared tiles");
     if (analysis.uses_warp_intrinsics()) return refuse("warp intrinsics encode the block's shape");
-    if ((*launch)->block.z != 1) return refuse("the block has a third axis already");
+    if (launch.block.z != 1) return refuse("the block has a third axis already");
     for (const char* builtin : {"threadIdx.z", "blockDim.z"}) {
       if (analysis.uses_builtin(builtin))
         return refuse(std::string("the kernel uses ") + builtin + ", along which slices would lie");
@@ -471,18 +456,15 @@ class SliceK final : public PlacedStep<Slices> {
       reductions.push_back(accumulator.reduction);
     if (Status status = permit_reordering(reductions, kernel.problem()); !status)
       return status.error();
-    const std::int64_t bytes = sliced_shared_bytes(
-        kernel.kernel(), slices.strips, slices.accumulators, (*launch)->block, slices.count);
+    const std::int64_t bytes = sliced_shared_bytes(kernel.kernel(), slices.strips,
+                                                   slices.accumulators, launch.block, slices.count);
     if (Status status = require_shared_bytes(bytes, kernel, "tiles and slots of the slices need");
         !status) {
       return status.error();
     }
-    slices.launch = **launch;
+    slices.launch = launch;
     slices.launch.block.z = static_cast<std::uint32_t>(slices.count);
-    if (Status status = require_possible(slices.launch, kernel, "the launch would not be valid: ");
-        !status) {
-      return status.error();
-    }
+    if (Status status = require_possible(slices.launch, kernel); !status) return status.error();
     return slices;
   }
 
@@ -490,7 +472,7 @@ class SliceK final : public PlacedStep<Slices> {
     KernelState result = kernel.state();
     const Dim3 before = result.plan.launches.front().block;
     result.unit.kernel.body =
-        slice_strips(kernel.kernel(), slices.strips, slices.accumulators, before, slices.count);
+        Slicer(kernel.kernel(), slices.strips, slices.accumulators, before, slices.count).run();
     relaunch(result, slices.launch);
     if (std::any_of(
             slices.accumulators.begin(), slices.accumulators.end(),

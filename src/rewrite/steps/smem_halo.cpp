@@ -12,7 +12,6 @@
 // the start of the kernel, before any thread can leave. What the original reads is inside the
 // buffer, so copying every element of the box that is inside the buffer copies all of it; guards
 // around the reads stay and keep the rest from being used.
-#include "affine/block_geometry.h"
 #include "affine/neighbourhood.h"
 #include "affine/size_expression.h"
 #include "rewrite/analysis/shared_memory.h"
@@ -41,6 +40,9 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
   std::vector<StepParameters> settings() const override { return {{}, {{"copy", "vector"}}}; }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "a copy could go stale", .known_calls = true};
+  }
   Result<StagedBoxes> find(const KernelAnalysis& state,
                            const StepParameters& parameters) const override {
     bool by_vectors = false;
@@ -49,26 +51,15 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
         return fail(ErrorCode::invalid_argument, "'copy' must be vector");
       by_vectors = true;
     }
-    auto launch = state.launch();
-    if (!launch) return launch.error();
-    if (!state.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
-    }
-    if (const Status& status = state.transparent(); !status) return status.error();
-    if (!state.analysis().unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *state.analysis().unknown_calls().begin() +
-                    "', which may read memory");
-    }
+    const Launch& launch = **state.launch();
     const KernelForm& form = *state.direct();
-    const NeighbourhoodFinder finder(form.kernel, form.analysis, (*launch)->block);
+    const NeighbourhoodFinder finder(form.kernel, form.analysis, launch.block);
     Names names(form.kernel);
     StagedBoxes staged;
     std::string obstacles;
-    std::int64_t bytes = shared_bytes(form.kernel);
     for (const KernelParameter& parameter : form.kernel.parameters) {
       if (!parameter.is_pointer || form.analysis.is_written(parameter.name)) continue;
-      auto box = stage(parameter, form, finder, **launch, state.problem());
+      auto box = stage(parameter, form, finder, launch, state.problem());
       if (box) {
         box->tile = names.fresh(parameter.name + "_tile");
         const std::size_t rank = box->box.dimensions.size();
@@ -76,7 +67,7 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
           box->coordinates.push_back(
               names.fresh(parameter.name + "_" + kDirections[kDirections.size() - rank + d]));
         }
-        if (by_vectors) fill(*box, form.kernel, state.problem());
+        if (by_vectors) fill_by_vectors(*box, state.problem().assume.align, facts_of(form.kernel));
         if (by_vectors && !box->vectors)
           box = refuse("no row of its box can begin and end where vectors do");
       }
@@ -84,13 +75,13 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
         obstacles += (obstacles.empty() ? "" : "; ") + parameter.name + ": " + box.error().message;
         continue;
       }
-      bytes += bytes_of(box->variable());
       staged.push_back(std::move(*box));
     }
     if (staged.empty()) {
       return refuse("no array's neighbourhood can be staged" +
                     (obstacles.empty() ? " (none is only read)" : " (" + obstacles + ")"));
     }
+    const std::int64_t bytes = shared_bytes(form.kernel) + bytes_of_tiles(staged);
     if (Status status = require_shared_bytes(bytes, state, "the tiles need"); !status)
       return status.error();
     return staged;
@@ -101,18 +92,12 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     const Dim3& block = (*state.launch())->block;
     const NeighbourhoodFinder finder(form.kernel, form.analysis, block);
     Names names(form.kernel);
-    for (const Stage& one : staged) {
-      names.take(one.tile);
-      for (const std::string& coordinate : one.coordinates)
-        names.take(coordinate);
-    }
+    take_names(staged, names);
     KernelState result = state.state();
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = with_tiles(form.kernel, staged, finder, block, names);
     rely_on(result, kNeedsDistinctBuffers);
-    const bool has_vectors = std::any_of(staged.begin(), staged.end(),
-                                         [](const Stage& one) { return one.vectors.has_value(); });
-    if (has_vectors) rely_on_alignment(result, state.problem().assume.align);
+    if (has_vectors(staged)) rely_on_alignment(result, state.problem().assume.align);
     return result;
   }
 
@@ -144,22 +129,10 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
     return result;
   }
 
-  static void fill(Stage& stage, const Kernel& kernel, const Problem& problem) {
-    SymbolFacts facts;
-    facts.is_parameter = [&](const std::string& symbol) {
-      return kernel.parameter(symbol) != nullptr;
-    };
-    fill_by_vectors(stage, problem.assume.align, facts);
-  }
-
   static Block with_tiles(const Kernel& kernel, const StagedBoxes& staged,
                           const NeighbourhoodFinder& finder, const Dim3& block, Names& names) {
-    Block result;
-    for (const Stage& one : staged)
-      result.push_back(declare(one.variable(), nullptr));
-    const std::string thread = names.fresh("thread");
-    result.push_back(declare_integer(thread, linear_thread(block)));
-    StageCopy copies(kernel, block, thread, names);
+    StageCopy copies(kernel, block, names);
+    Block result = copies.declarations(staged);
     for (const Stage& one : staged) {
       result.push_back(
           copies.copy(one, one.vectors ? StageCopy::Deal::items : StageCopy::Deal::in_a_loop));
@@ -178,7 +151,7 @@ class SmemHalo final : public PlacedStep<StagedBoxes> {
           std::vector<ExprPtr> coordinates;
           for (const Polynomial& coordinate : *place)
             coordinates.push_back(to_expression(coordinate));
-          return element(source::variable(found->tile, found->scalar), coordinates);
+          return found->element(coordinates);
         });
     const Block hoisted = with_reads_in_front(body, staged, false, names);
     result.insert(result.end(), hoisted.begin(), hoisted.end());

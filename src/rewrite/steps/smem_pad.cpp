@@ -23,6 +23,7 @@ class SmemPad final : public PlacedStep<PadPlace> {
   std::vector<StepParameters> settings() const override { return {{{"pad", "1"}}, {{"pad", "4"}}}; }
 
  protected:
+  Requirements requirements() const override { return {.one_launch = false, .transparent = false}; }
   Result<PadPlace> find(const KernelAnalysis& kernel,
                         const StepParameters& parameters) const override {
     auto pad = integer_parameter(parameters, "pad");

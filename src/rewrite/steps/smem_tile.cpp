@@ -20,9 +20,7 @@
 // that threads can read vectors of several rows at once.
 //
 // Of several loops that qualify, "loop" chooses the first, second or third.
-#include "affine/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
-#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/tile_plan.h"
 #include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/names.h"
@@ -34,7 +32,6 @@
 #include "source/printer.h"
 #include "source/walk.h"
 
-#include <algorithm>
 #include <memory>
 
 namespace regraph::rewrite {
@@ -60,22 +57,18 @@ std::int64_t copies_in(const Block& block) {
 class Tiler {
  public:
   Tiler(const Kernel& kernel, const Analysis& analysis, const Dim3& block, const TilePlan& plan)
-      : kernel_(kernel), analysis_(analysis), block_(block), plan_(plan), names_(kernel) {
-    thread_ = names_.fresh("thread");
+      : kernel_(kernel),
+        analysis_(analysis),
+        plan_(plan),
+        names_(kernel),
+        copies_(kernel, block, names_) {
     names_.take(plan.inner);
     names_.take(plan.outer);
-    for (const StagedArray& array : plan.arrays) {
-      names_.take(array.tile);
-      for (const std::string& coordinate : array.coordinates)
-        names_.take(coordinate);
-    }
+    take_names(plan.arrays, names_);
   }
 
   Block run() {
-    Block result;
-    for (const StagedArray& array : plan_.arrays)
-      result.push_back(declare(array.variable(), nullptr));
-    result.push_back(declare_integer(thread_, linear_thread(block_)));
+    Block result = copies_.declarations(plan_.arrays);
     const Block body =
         rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           return stmt == plan_.loop ? std::optional(Block{tiled_loop()}) : std::nullopt;
@@ -87,9 +80,8 @@ class Tiler {
  private:
   StmtPtr tiled_loop() {
     Block strip;
-    StageCopy copies(kernel_, block_, thread_, names_);
-    for (const StagedArray& array : plan_.arrays)
-      strip.push_back(copies.copy(array, StageCopy::Deal::items));
+    for (const Stage& array : plan_.arrays)
+      strip.push_back(copies_.copy(array, StageCopy::Deal::items));
     strip.push_back(barrier());
 
     const TileBody tiled(kernel_, analysis_, plan_);
@@ -98,10 +90,8 @@ class Tiler {
     ExprPtr limit = integer(plan_.depth);
     const bool is_shortened = !tiled.adds_only_vanishing_terms(body);
     if (is_shortened && !plan_.copies.vectors) limit = call("min", {limit, rest});
-    bool uses_variable = false;
-    walk_expressions(body, [&](const Expr& node) {
-      uses_variable = uses_variable || is_named(node, plan_.counted.name);
-    });
+    const bool uses_variable =
+        any_expression(body, [&](const Expr& node) { return is_named(node, plan_.counted.name); });
     if (uses_variable) {
       body.insert(body.begin(), declare_integer(plan_.counted.name,
                                                 add(variable(plan_.outer), variable(plan_.inner))));
@@ -132,10 +122,9 @@ class Tiler {
 
   const Kernel& kernel_;
   const Analysis& analysis_;
-  Dim3 block_;
   const TilePlan& plan_;
   Names names_;
-  std::string thread_;
+  StageCopy copies_;
 };
 
 class SmemTile final : public PlacedStep<TilePlan> {
@@ -158,6 +147,11 @@ class SmemTile final : public PlacedStep<TilePlan> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "a copy could go stale",
+            .shared = SharedMemory::none,
+            .known_calls = true};
+  }
   Result<TilePlan> find(const KernelAnalysis& kernel,
                         const StepParameters& parameters) const override {
     auto depth = integer_parameter(parameters, "depth");
@@ -167,18 +161,6 @@ class SmemTile final : public PlacedStep<TilePlan> {
     if (*depth < 2 || *wanted < 1) {
       return fail(ErrorCode::invalid_argument, "'depth' must be at least 2 and 'loop' at least 1");
     }
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (!kernel.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    if (kernel.analysis().has_shared()) return refuse("the kernel uses shared memory already");
-    if (!kernel.analysis().unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
-                    "', which may read memory");
-    }
     auto form = kernel.direct_normal();
     if (!form) return form.error();
     TileCopies copies;
@@ -187,7 +169,7 @@ class SmemTile final : public PlacedStep<TilePlan> {
         return fail(ErrorCode::invalid_argument, "'copy' must be vector or kept");
       copies = {true, copy->second == "kept", kernel.problem().assume.align};
     }
-    return plan_of(**form, (*launch)->block, *depth, *wanted, copies, kernel);
+    return plan_of(**form, (*kernel.launch())->block, *depth, *wanted, copies, kernel);
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const TilePlan& plan) const override {
@@ -197,16 +179,11 @@ class SmemTile final : public PlacedStep<TilePlan> {
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = Tiler(form.kernel, form.analysis, block, plan).run();
     rely_on(result, kNeedsDistinctBuffers);
-    if (has_vectors(plan)) rely_on_alignment(result, kernel.problem().assume.align);
+    if (has_vectors(plan.arrays)) rely_on_alignment(result, kernel.problem().assume.align);
     return result;
   }
 
  private:
-  static bool has_vectors(const TilePlan& plan) {
-    return std::any_of(plan.arrays.begin(), plan.arrays.end(),
-                       [](const StagedArray& array) { return array.vectors.has_value(); });
-  }
-
   // The plan for the `wanted`th loop that can be tiled.
   static Result<TilePlan> plan_of(const KernelForm& form, const Dim3& block, int depth, int wanted,
                                   const TileCopies& copies, const KernelAnalysis& state) {
@@ -218,16 +195,14 @@ class SmemTile final : public PlacedStep<TilePlan> {
         reason = plan.error();
         continue;
       }
-      if (copies.vectors && !has_vectors(*plan)) {
+      if (copies.vectors && !has_vectors(plan->arrays)) {
         reason = refuse("no row of a tile is made of whole vectors of " +
                         std::to_string(copies.alignment) + " bytes at most");
         continue;
       }
       if (++position != wanted) continue;
       // The kernel itself has no shared memory.
-      std::int64_t bytes = 0;
-      for (const StagedArray& array : plan->arrays)
-        bytes += bytes_of(array.variable());
+      const std::int64_t bytes = bytes_of_tiles(plan->arrays);
       if (Status status = require_shared_bytes(bytes, state, "the tiles need"); !status)
         return status.error();
       return plan;

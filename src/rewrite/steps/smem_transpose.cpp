@@ -103,10 +103,7 @@ class SmemTranspose final : public PlacedStep<StorePlace> {
 
  protected:
   Result<StorePlace> find(const KernelAnalysis& kernel, const StepParameters&) const override {
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    const Dim3& block = (*launch)->block;
-    if (const Status& status = kernel.transparent(); !status) return status.error();
+    const Dim3& block = (*kernel.launch())->block;
     auto form = kernel.normal();
     if (!form) return form.error();
     const Block& body = (*form)->kernel.body;

@@ -9,7 +9,8 @@ namespace regraph::rewrite {
 // In built_in_steps.cpp, which CMake writes.
 std::vector<std::unique_ptr<StepRewriter>> make_built_in_steps();
 
-Result<int> integer_parameter(const StepParameters& parameters, const std::string& name) {
+Result<int> integer_parameter(const StepParameters& parameters, const std::string& name,
+                              int least) {
   const auto text = text_parameter(parameters, name);
   if (!text) return text.error();
   int value = 0;
@@ -19,6 +20,10 @@ Result<int> integer_parameter(const StepParameters& parameters, const std::strin
                   "parameter '" + name + "' is '" + *text + "', not a small number");
     }
     value = value * 10 + (digit - '0');
+  }
+  if (value < least) {
+    return fail(ErrorCode::invalid_argument,
+                "'" + name + "' must be at least " + std::to_string(least));
   }
   return value;
 }

@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "regraph/expander.h"
 #include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/analysis/requirements.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
 
@@ -46,13 +47,13 @@ class PlacedStep : public StepRewriter {
  public:
   [[nodiscard]] Status match(const KernelAnalysis& kernel,
                              const StepParameters& parameters) const final {
-    const Result<Place> place = find(kernel, parameters);
+    const Result<Place> place = place_in(kernel, parameters);
     return place ? Status() : Status(place.error());
   }
 
   [[nodiscard]] Result<KernelState> apply(const KernelAnalysis& kernel,
                                           const StepParameters& parameters) const final {
-    const Result<Place> place = find(kernel, parameters);
+    const Result<Place> place = place_in(kernel, parameters);
     if (!place) return place.error();
     KernelState result = rewrite(kernel, *place);
     kernel.note_reliance(result);
@@ -60,16 +61,35 @@ class PlacedStep : public StepRewriter {
   }
 
  protected:
+  // What the kernel has to meet for `find` to be asked.
+  [[nodiscard]] virtual Requirements requirements() const { return {}; }
   // What `rewrite` needs to know of the place; valid as long as `kernel`. Errors as of match.
   [[nodiscard]] virtual Result<Place> find(const KernelAnalysis& kernel,
                                            const StepParameters& parameters) const = 0;
   [[nodiscard]] virtual KernelState rewrite(const KernelAnalysis& kernel,
                                             const Place& place) const = 0;
+
+ private:
+  [[nodiscard]] Result<Place> place_in(const KernelAnalysis& kernel,
+                                       const StepParameters& parameters) const {
+    if (Status status = require(requirements(), kernel); !status) return status.error();
+    return find(kernel, parameters);
+  }
 };
 
-// Reads an integer parameter; invalid_argument when it is missing or malformed.
+// A step that rewrites while it looks: whether it applies is not known before it has.
+class TriedStep : public StepRewriter {
+ public:
+  [[nodiscard]] Status match(const KernelAnalysis& kernel,
+                             const StepParameters& parameters) const final {
+    const auto state = apply(kernel, parameters);
+    return state ? Status() : Status(state.error());
+  }
+};
+
+// Reads an integer parameter; invalid_argument when it is missing, malformed or below `least`.
 [[nodiscard]] Result<int> integer_parameter(const StepParameters& parameters,
-                                            const std::string& name);
+                                            const std::string& name, int least = 0);
 // Reads a parameter; invalid_argument when it is missing.
 [[nodiscard]] Result<std::string> text_parameter(const StepParameters& parameters,
                                                  const std::string& name);
@@ -77,7 +97,7 @@ class PlacedStep : public StepRewriter {
 // Refuses launches that CUDA or the device would not do at one of the problem's bench sizes; `what`
 // starts the reason.
 [[nodiscard]] Status require_possible(const Launch& launch, const KernelAnalysis& kernel,
-                                      const std::string& what = "");
+                                      const std::string& what = "the launch would not be valid: ");
 // Refuses `bytes` of static shared memory beyond what a block may declare; `what` starts the
 // reason: "the tiles need".
 [[nodiscard]] Status require_shared_bytes(std::int64_t bytes, const KernelAnalysis& kernel,

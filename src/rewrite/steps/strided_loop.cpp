@@ -143,12 +143,10 @@ class Sieve {
   }
 
   bool is_harmless(const ExprPtr& expr) const {
-    bool harmless = true;
-    walk(expr, [&](const Expr& part) {
+    return all_expressions(expr, [&](const Expr& part) {
       const auto* call = as<Call>(part);
-      harmless = harmless && (call == nullptr || is_pure(*call));
+      return call == nullptr || is_pure(*call);
     });
-    return harmless;
   }
 
   // Whether the term is a test of the counter; of several all must let the same iterations through.
@@ -197,13 +195,11 @@ class Sieve {
   // round to.
   static bool may_have_wrapped(const ExprPtr& number) {
     const bool wide = number->type != ScalarType::i32;
-    bool wraps = false;
-    walk(number, [&](const Expr& part) {
+    return any_expression(number, [&](const Expr& part) {
       const bool is_signed = part.type == ScalarType::i32 || part.type == ScalarType::i64;
       const bool is_narrow = part.type && size_in_bytes(*part.type) < sizeof(std::int32_t);
-      wraps = wraps || is_narrow || (wide && !is_signed);
+      return is_narrow || (wide && !is_signed);
     });
-    return wraps;
   }
 
   // start + t, t the smallest with (a + b * (start + t)) % m == 0 and t >= 0, where a common
@@ -272,9 +268,9 @@ class StridedLoop final : public PlacedStep<DivisibleIterations> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override { return {.one_launch = false}; }
   Result<DivisibleIterations> find(const KernelAnalysis& kernel,
                                    const StepParameters&) const override {
-    if (const Status& status = kernel.transparent(); !status) return status.error();
     // Threads that were at one iteration together no longer are.
     if (kernel.analysis().uses_warp_intrinsics())
       return refuse("the threads of a warp work together");

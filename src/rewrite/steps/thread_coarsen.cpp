@@ -43,6 +43,7 @@ class MergeCheck {
   explicit MergeCheck(const BlockMerge& merge)
       : kernel_(merge.form.kernel), analysis_(merge.form.analysis), copies_(merge) {}
 
+  // With at most `most_copies` copies of a scalar. Error: refused.
   Status run(int most_copies) const {
     if (Status status = check_parameters(); !status) return status;
     if (Status status = check_pointers(); !status) return status;
@@ -112,12 +113,11 @@ class MergeCheck {
         if (Status status = check(body_of(*stmt), most_copies); !status) return status;
         continue;
       }
-      bool is_whole = true;
-      walk(Block{stmt}, [&](const Stmt& inner) {
+      const bool is_whole = all_statements(Block{stmt}, [&](const Stmt& inner) {
         const auto* declaration = as<Declaration>(inner);
         const bool declares_shared =
             declaration != nullptr && declaration->variable.storage != Storage::automatic;
-        is_whole = is_whole && !is<Barrier>(inner) && !declares_shared;
+        return !is<Barrier>(inner) && !declares_shared;
       });
       if (!is_whole) {
         return refuse("line " + std::to_string(stmt->line) +
@@ -157,11 +157,6 @@ class MergeCheck {
   const Analysis& analysis_;
   BlockCopies copies_;
 };
-
-// Whether the blocks can be merged, with at most `most_copies` copies of a scalar. Error: refused.
-Status check_merge(const BlockMerge& merge, int most_copies) {
-  return MergeCheck(merge).run(most_copies);
-}
 
 // Bytes of static shared memory that the merged kernel declares.
 std::int64_t merged_shared_bytes(const BlockMerge& merge) {
@@ -224,9 +219,7 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     if (named == kAxes.end() || *factor < 2) {
       return fail(ErrorCode::invalid_argument, "'axis' must be x, y or z and 'factor' at least 2");
     }
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
+    const Launch& launch = **kernel.launch();
     if (kernel.analysis().uses_builtin("gridDim." + *letter)) {
       return refuse("the kernel uses gridDim." + *letter + ", which would change");
     }
@@ -238,8 +231,8 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
     }
     auto form = kernel.normal();
     if (!form) return form.error();
-    MergePlace place{static_cast<int>(named - kAxes.begin()), *factor, 1, nullptr, **launch};
-    auto limit = grid_limit(**form, **launch, place.axis, place.factor);
+    MergePlace place{static_cast<int>(named - kAxes.begin()), *factor, 1, nullptr, launch};
+    auto limit = grid_limit(**form, launch, place.axis, place.factor);
     if (!limit) return limit.error();
     place.grid_limit = *limit;
     if (const auto order = parameters.find("order"); order != parameters.end()) {
@@ -294,7 +287,7 @@ class ThreadCoarsen final : public PlacedStep<MergePlace> {
   static Status require_copies(const KernelAnalysis& kernel, const KernelForm& form,
                                const MergePlace& place) {
     const BlockMerge merge = merge_of(form, place);
-    if (Status status = check_merge(merge, most_copies(kernel.limits())); !status) return status;
+    if (Status status = MergeCheck(merge).run(most_copies(kernel.limits())); !status) return status;
     return require_shared_bytes(merged_shared_bytes(merge), kernel, "the merged blocks need");
   }
 

@@ -16,6 +16,7 @@
 // know their thread by the counter alone: those of different threads had no order before. Nothing
 // stands around the loop but values that every thread can work out.
 #include "affine/block_geometry.h"
+#include "affine/global_index.h"
 #include "affine/size_expression.h"
 #include "base/result.h"
 #include "rewrite/analysis/grid_stride_loop.h"
@@ -75,10 +76,8 @@ Result<KernelState> one_thread_a_block(const KernelAnalysis& kernel, const GridS
     if (!is_builtin(*expr, "blockIdx.x")) return std::nullopt;
     return with_type(cast("unsigned int", variable(row)), ScalarType::u32);
   });
-  const ExprPtr number =
-      add(multiply(builtin("blockIdx.x"), builtin("blockDim.x")), builtin("threadIdx.x"));
   KernelState result = kernel.state();
-  result.unit.kernel.body = {declare_integer(row, cast("int", number)),
+  result.unit.kernel.body = {declare_integer(row, cast("int", global_index_code("x"))),
                              branch(less(variable(row), blocks), std::move(body))};
   result.plan.launches.front().grid[0] =
       IntegerExpression::ceil_divide(grid, IntegerExpression::symbol("bx"));
@@ -97,18 +96,11 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
   std::vector<StepParameters> settings() const override { return {{}}; }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "", .lone_threads = true, .fixed_block = true};
+  }
   Result<ElementsPlace> find(const KernelAnalysis& kernel,
                              const StepParameters& /*parameters*/) const override {
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("the threads of a block work together");
-    if (!kernel.problem().assume.noalias)
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    if ((*launch)->block_follows_sizes())
-      return refuse("the block's extents follow the sizes, which the grid would have to know");
     auto loop = grid_stride_loop(kernel);
     if (!loop) return loop.error();
     if (loop->effects.rounds && !kernel.problem().assume.reassociate) {
@@ -116,19 +108,13 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
           "the problem does not grant 'assume: {reassociate: true}' for atomics of floating point");
     }
     if (loop->is_of_block) return rows_dealt_out(kernel, std::move(*loop));
-    ElementsPlace place{std::move(*loop), **launch, nullptr};
+    ElementsPlace place{std::move(*loop), **kernel.launch(), nullptr};
     IntegerExpression elements = place.loop.elements;
-    // There is no grid of 0 blocks.
-    if (place.loop.least < 1) {
-      auto at_least_one = IntegerExpression::parse("max(1, " + elements.text() + ")");
-      if (at_least_one) elements = *at_least_one;
-    }
+    if (place.loop.least < 1) elements = at_least_one(elements);
     const auto axis = static_cast<std::size_t>(place.loop.axis);
     place.launch.grid[axis] = IntegerExpression::ceil_divide(
         elements, IntegerExpression::symbol(std::string("b") + kAxes[axis]));
-    if (Status status = require_possible(place.launch, kernel, "the launch would not be valid: ");
-        !status)
-      return status.error();
+    if (Status status = require_possible(place.launch, kernel); !status) return status.error();
     return place;
   }
 

@@ -212,38 +212,25 @@ class ScopeOpener final : public Mutator {
   }
 };
 
-class Untile final : public StepRewriter {
+class Untile final : public TriedStep {
  public:
   std::string_view id() const override { return "untile"; }
   std::vector<StepParameters> settings() const override { return {{}}; }
 
-  // Whether all of it goes is not known before it is gone.
-  Status match(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
-    const auto state = apply(kernel, parameters);
-    return state ? Status() : Status(state.error());
-  }
-
   Result<KernelState> apply(const KernelAnalysis& kernel,
                             const StepParameters& /*parameters*/) const override {
-    if (const Status& status = kernel.transparent(); !status) return status.error();
     if (!kernel.analysis().has_shared()) return refuse("the kernel uses no shared memory");
-    if (!kernel.problem().assume.noalias)
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
+    const Requirements needed = {.distinct_buffers = "", .fixed_block = true};
+    if (Status status = require(needed, kernel); !status) return status.error();
     if (kernel.analysis().uses_warp_intrinsics())
       return refuse("warp intrinsics tie the result to which threads share a warp");
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if ((*launch)->block_follows_sizes())
-      return refuse("the block's extents follow the sizes, and tiles of one size would be assumed");
     auto form = kernel.single_exit();
     if (!form) return form.error();
     Kernel direct = without_local_pointers((*form)->kernel);
-    Launch changed = **launch;
+    Launch changed = **kernel.launch();
     changed.dynamic_shared_bytes = 0;
     take_axes(direct, changed);
-    if (Status status = require_possible(changed, kernel, "the launch would not be valid: ");
-        !status)
-      return status.error();
+    if (Status status = require_possible(changed, kernel); !status) return status.error();
     auto plain = without_tiles(direct, changed.block);
     if (!plain) return plain.error();
     KernelState result = kernel.state();

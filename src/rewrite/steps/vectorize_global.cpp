@@ -15,9 +15,11 @@
 #include "affine/guarded_access.h"
 #include "affine/size_expression.h"
 #include "base/result.h"
+#include "rewrite/analysis/vector_copy.h"
 #include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/forms/unused_names.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "source/analysis.h"
 #include "source/build.h"
@@ -42,8 +44,9 @@ struct VectorAccess {
   std::string array;
   std::string vector_type;  // float4, ...
   Polynomial rest;
-  bool loads = false;   // its old value is read
-  bool stores = false;  // written for every element
+  std::set<std::string> divisible;  // parameters that `width` must divide
+  bool loads = false;               // its old value is read
+  bool stores = false;              // written for every element
 };
 
 // Index polynomial in which `element` stays a symbol; nothing for what is none.
@@ -71,6 +74,7 @@ class VectorPlanner {
   VectorPlanner(const Kernel& kernel, const Analysis& analysis, int width, int alignment)
       : kernel_(kernel), analysis_(analysis), width_(width), alignment_(alignment) {}
 
+  // For a normalised kernel. Error: refused.
   Result<VectorPlan> plan() {
     if (Status status = find_branch(); !status) return status.error();
     if (Status status = find_element(); !status) return status.error();
@@ -78,8 +82,10 @@ class VectorPlanner {
     for (auto& [array, uses] : arrays_) {
       take_conditional_loads(uses);
       if (uses.obstacle.empty()) {
-        for (VectorAccess& access : uses.accesses)
-          add(access);
+        for (const VectorAccess& access : uses.accesses) {
+          plan_.accesses.push_back(access);
+          plan_.divisible.insert(access.divisible.begin(), access.divisible.end());
+        }
       } else {
         obstacles_ += (obstacles_.empty() ? "" : "; ") + array + ": " + uses.obstacle;
       }
@@ -111,22 +117,18 @@ class VectorPlanner {
       plan_.branch = branch;
     }
     if (plan_.branch == nullptr) return refuse("nothing guards the elements past the end");
-    bool plain = true;
-    walk(plan_.branch->body, [&](const Stmt& stmt) {
-      plain = plain && !is<ForLoop>(stmt) && !is<WhileLoop>(stmt) && !is<Jump>(stmt) &&
-              !is<Return>(stmt);
+    const bool plain = all_statements(plan_.branch->body, [&](const Stmt& stmt) {
+      return !is<ForLoop>(stmt) && !is<WhileLoop>(stmt) && !is<Jump>(stmt) && !is<Return>(stmt);
     });
     return plain ? Status() : refuse("the code of an element holds a loop");
   }
 
   Status find_element() {
-    const Polynomial global = Polynomial::symbol("blockIdx.x") * Polynomial::symbol("blockDim.x") +
-                              Polynomial::symbol("threadIdx.x");
     for (const StmtPtr& stmt : kernel_.body) {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration == nullptr || !analysis_.definition(declaration->variable.name)) continue;
       const auto value = analysis_.polynomial(declaration->value);
-      if (value && *value == global) plan_.element = declaration->variable.name;
+      if (value && *value == global_index("x")) plan_.element = declaration->variable.name;
       if (!plan_.element.empty()) break;
     }
     if (plan_.element.empty()) {
@@ -191,8 +193,9 @@ class VectorPlanner {
     const auto index = element_polynomial(access.access->index, plan_.element, analysis_);
     const auto factor = index ? index->coefficient(plan_.element) : std::nullopt;
     const bool is_flat = is<VariableReference>(access.access->base);
+    std::set<std::string> divisible;
     const bool is_vector = is_flat && factor && factor->constant() == 1 &&
-                           is_divisible(index->without({plan_.element}));
+                           is_divisible(index->without({plan_.element}), divisible);
     if (is_vector && !access.guards.empty() && !access.is_store && is_written) {
       use.conditional_loads.push_back(index->without({plan_.element}));
       return;
@@ -208,7 +211,7 @@ class VectorPlanner {
                               [&](const VectorAccess& known) { return known.rest == rest; });
     if (found == use.accesses.end()) {
       if (is_written && !use.accesses.empty()) use.obstacle = "written and used at several places";
-      found = use.accesses.insert(found, VectorAccess{array, type, rest, false, false});
+      found = use.accesses.insert(found, VectorAccess{array, type, rest, divisible});
     }
     if (access.is_store) {
       if (!found->stores) use.first_store = access.stmt;
@@ -234,32 +237,15 @@ class VectorPlanner {
     }
   }
 
-  // Whether the width divides the polynomial, given that it divides some parameters.
-  bool is_divisible(const Polynomial& rest) const {
-    for (const auto& [monomial, factor] : rest.terms()) {
-      if (factor % width_ == 0) continue;
-      const bool has_parameter = std::any_of(
-          monomial.begin(), monomial.end(),
-          [&](const std::string& symbol) { return kernel_.parameter(symbol) != nullptr; });
-      if (!has_parameter) return false;
-    }
-    for (const std::string& symbol : rest.symbols()) {
-      const bool is_known =
-          symbol.find('.') != std::string::npos || kernel_.parameter(symbol) != nullptr;
-      if (!is_known) return false;
-    }
-    return true;
-  }
-
-  void add(const VectorAccess& access) {
-    plan_.accesses.push_back(access);
-    for (const auto& [monomial, factor] : access.rest.terms()) {
-      if (factor % width_ == 0) continue;
-      const auto parameter = std::find_if(
-          monomial.begin(), monomial.end(),
-          [&](const std::string& symbol) { return kernel_.parameter(symbol) != nullptr; });
-      plan_.divisible.insert(*parameter);
-    }
+  // Whether the width divides the polynomial, given that it divides the parameters.
+  bool is_divisible(const Polynomial& rest, std::set<std::string>& divisible) const {
+    const auto symbols = rest.symbols();
+    return std::ranges::all_of(symbols,
+                               [&](const std::string& symbol) {
+                                 return symbol.find('.') != std::string::npos ||
+                                        kernel_.parameter(symbol) != nullptr;
+                               }) &&
+           require_divisible(rest, width_, facts_of(kernel_), divisible);
   }
 
   const Kernel& kernel_;
@@ -270,12 +256,6 @@ class VectorPlanner {
   std::map<std::string, ArrayUse> arrays_;
   std::string obstacles_;
 };
-
-// Plans for a normalised kernel. Error: refused.
-Result<VectorPlan> plan_vectors(const Kernel& kernel, const Analysis& analysis, int width,
-                                int alignment) {
-  return VectorPlanner(kernel, analysis, width, alignment).plan();
-}
 
 ExprPtr component(const std::string& vector, int number, std::optional<ScalarType> type) {
   return member(source::variable(vector, std::nullopt), component_name(number), type);
@@ -450,24 +430,9 @@ class Widener {
       }
       return std::nullopt;
     };
-    return without_unused(rewrite_expressions(code, rewrite));
-  }
-
-  // Index arithmetic that only the widened accesses needed.
-  Block without_unused(const Block& code) const {
-    std::set<std::string> used;
-    walk(code, [&](const Stmt& stmt) {
-      for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)}) {
-        for (const std::string& name : variables_of(expr))
-          used.insert(name);
-      }
-    });
-    return rewrite_statements(code, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      const auto* declaration = as<Declaration>(stmt);
-      const bool is_unused = declaration != nullptr && declaration->value &&
-                             !used.contains(declaration->variable.name) &&
-                             !analysis_.reads_memory(declaration->value);
-      return is_unused ? std::optional(Block{}) : std::nullopt;
+    // Index arithmetic that only the widened accesses needed goes.
+    return without_unused(rewrite_expressions(code, rewrite), [&](const Declaration& declaration) {
+      return declaration.value && !analysis_.reads_memory(declaration.value);
     });
   }
 
@@ -508,6 +473,9 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "", .lone_threads = true, .known_calls = true};
+  }
   Result<VectorPlace> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
     auto width = integer_parameter(parameters, "width");
@@ -515,15 +483,15 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
     if (*width != 2 && *width != 4) {
       return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
     }
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (Status status = require_independent_threads(kernel); !status) return status.error();
+    if (Status status = require_global_index(kernel.kernel(), kernel.analysis(), "x"); !status)
+      return status.error();
     auto form = kernel.direct_normal();
     if (!form) return form.error();
     auto plan =
-        plan_vectors((*form)->kernel, (*form)->analysis, *width, kernel.problem().assume.align);
+        VectorPlanner((*form)->kernel, (*form)->analysis, *width, kernel.problem().assume.align)
+            .plan();
     if (!plan) return plan.error();
-    if (Status status = require_full_grid(**form, **launch, plan->limit); !status)
+    if (Status status = require_full_grid(**form, **kernel.launch(), plan->limit); !status)
       return status.error();
     if (Status status = Widener(**form, *plan, *width).prepare(); !status) return status.error();
     return VectorPlace{std::move(*plan), *width};
@@ -541,30 +509,12 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
   }
 
  private:
-  static Status require_independent_threads(const KernelAnalysis& kernel) {
-    if (!kernel.problem().assume.noalias) {
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status;
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics()) {
-      return refuse("the threads of a block work together");
-    }
-    if (!analysis.unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
-                    "', which may write memory");
-    }
-    return require_global_index(kernel.kernel(), analysis, "x");
-  }
-
   // The original has a thread for every element below the limit, so that no element is added.
   static Status require_full_grid(const KernelForm& form, const Launch& launch,
                                   const ExprPtr& limit) {
-    const std::string text = launch.grid[0].text();
-    for (const std::string& block : {std::string("bx"), std::to_string(launch.block.x)}) {
-      const std::string end = ", " + block + ")";
-      if (!text.starts_with("cdiv(") || !text.ends_with(end)) continue;
-      const auto covered = IntegerExpression::parse(text.substr(5, text.size() - 5 - end.size()));
+    for (const IntegerExpression& block :
+         {IntegerExpression::symbol("bx"), IntegerExpression(launch.block.x)}) {
+      const auto covered = dividend_of(launch.grid[0], block);
       if (!covered) continue;
       const ExprPtr in_kernel = size_in_kernel(*covered, form.kernel, form.analysis, false);
       const auto upper = in_kernel ? form.analysis.polynomial(in_kernel) : std::nullopt;
@@ -573,7 +523,8 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
       const auto surplus = (*upper - *lower).constant();
       if (surplus && *surplus >= 0) return {};
     }
-    return refuse("the grid " + text + " is not known to have a thread for every element");
+    return refuse("the grid " + launch.grid[0].text() +
+                  " is not known to have a thread for every element");
   }
 };
 

@@ -55,9 +55,7 @@ std::int64_t statements_in(const Block& block) {
 }
 
 bool leaves_early(const Block& block) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) { found = found || is<Jump>(stmt) || is<Return>(stmt); });
-  return found;
+  return any_statement(block, [&](const Stmt& stmt) { return is<Jump>(stmt) || is<Return>(stmt); });
 }
 
 bool is_wide_integer(const ExprPtr& expr) {
@@ -86,18 +84,21 @@ class LoopWriter {
  public:
   LoopWriter(Names& names, int most_statements) : names_(names), most_(most_statements) {}
 
+  // Returns the block with counted loops of constant length written out, inner ones first, as long
+  // as none of them makes more than `most_statements`; scopes are dissolved. What copies declare
+  // gets new names. Loops that ask not to be unrolled, or that hold jumps, stay.
   Block run(const Block& block) {
     Block result;
     for (const StmtPtr& stmt : block) {
       Block body = run(body_of(*stmt));
       if (is<Scope>(stmt)) {
-        append(result, names_.renamed(body));
+        append(names_.renamed(body), result);
         continue;
       }
       const auto* loop = as<ForLoop>(stmt);
       if (loop != nullptr) {
         if (auto copies = copies_of(*loop, body)) {
-          append(result, *copies);
+          append(*copies, result);
           continue;
         }
       }
@@ -107,10 +108,6 @@ class LoopWriter {
   }
 
  private:
-  static void append(Block& out, const Block& more) {
-    out.insert(out.end(), more.begin(), more.end());
-  }
-
   std::optional<Block> copies_of(const ForLoop& loop, const Block& body) {
     const auto counted = counted_loop_of(loop);
     const auto* declaration = loop.declaration();
@@ -133,7 +130,7 @@ class LoopWriter {
             if (!variables_of(expr).contains(counted->name)) return expr;
             return with_number(expr, counted->name, number);
           });
-      append(result, names_.renamed(copy));
+      append(names_.renamed(copy), result);
     }
     return result;
   }
@@ -141,13 +138,6 @@ class LoopWriter {
   Names& names_;
   std::int64_t most_;
 };
-
-// Returns the block with counted loops of constant length written out, inner ones first, as long as
-// none of them makes more than `most_statements`; scopes are dissolved. What copies declare gets
-// new names. Loops that ask not to be unrolled, or that hold jumps, stay.
-Block fully_unrolled(const Block& block, Names& names, int most_statements) {
-  return LoopWriter(names, most_statements).run(block);
-}
 
 // Beyond, instructions no longer stay in the cache near the multiprocessor.
 constexpr int kMostStatementsWrittenOut = 1000;
@@ -158,16 +148,11 @@ struct WideCode {
   ExprPtr divisible;  // sizes for which it may be run; null: all
 };
 
-class VectorizeWindow final : public StepRewriter {
+class VectorizeWindow final : public TriedStep {
  public:
   std::string_view id() const override { return "vectorize_window"; }
   std::vector<StepParameters> settings() const override {
     return {{{"width", "2"}}, {{"width", "4"}}};
-  }
-
-  Status match(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
-    const auto state = apply(kernel, parameters);
-    return state ? Status() : Status(state.error());
   }
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
@@ -176,7 +161,8 @@ class VectorizeWindow final : public StepRewriter {
     if (!width) return width.error();
     if (*width != 2 && *width != 4)
       return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
-    if (Status status = require_lone_threads(kernel); !status) return status.error();
+    const Requirements needed = {.distinct_buffers = "", .lone_threads = true, .known_calls = true};
+    if (Status status = require(needed, kernel); !status) return status.error();
     const StepParameters neighbours = {
         {"axis", "x"}, {"factor", std::to_string(*width)}, {"order", "contiguous"}};
     auto result = apply_members(kernel, {{"thread_coarsen", {neighbours}}});
@@ -201,20 +187,6 @@ class VectorizeWindow final : public StepRewriter {
   }
 
  private:
-  static Status require_lone_threads(const KernelAnalysis& kernel) {
-    if (!kernel.problem().assume.noalias)
-      return refuse("the problem does not grant 'assume: {noalias: true}'");
-    if (const Status& status = kernel.transparent(); !status) return status;
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("the threads of a block work together");
-    if (!analysis.unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
-                    "', which may write memory");
-    }
-    return {};
-  }
-
   // The code for threads whose elements lie a block extent apart.
   static Result<Block> apart(const KernelAnalysis& kernel, int width) {
     const StepParameters coarsen = {{"axis", "x"}, {"factor", std::to_string(width)}};
@@ -231,7 +203,7 @@ class VectorizeWindow final : public StepRewriter {
   static Result<WideCode> widened(const KernelAnalysis& coarsened, const Kernel& kernel,
                                   Names& names, int width) {
     Kernel code = kernel;
-    code.body = fully_unrolled(with_inside_first(kernel.body), names, kMostStatementsWrittenOut);
+    code.body = LoopWriter(names, kMostStatementsWrittenOut).run(with_inside_first(kernel.body));
     const Analysis analysis(code);
     const auto interior = interior_of_threads(code, analysis, (*coarsened.launch())->block);
     if (!interior) return interior.error();

@@ -16,9 +16,7 @@
 // alone, and the sum is seen under it alone, or about the place of an element of a product's
 // factor. There the tile holds a zero. The product with it adds nothing unless the other factor is
 // infinite or no number; then the sum is no number, and is added up as the original does.
-#include "affine/block_geometry.h"
 #include "rewrite/analysis/loop_choice.h"
-#include "rewrite/analysis/shared_memory.h"
 #include "rewrite/analysis/window_plan.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
@@ -28,7 +26,6 @@
 #include "source/match.h"
 #include "source/walk.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -65,11 +62,10 @@ class WindowCode {
 
   const Kernel& kernel_;
   const Analysis& analysis_;
-  Dim3 block_;
   const WindowPlan& plan_;
   Names names_;
   NeighbourhoodFinder finder_;
-  std::string thread_;                             // name of the thread's number within its block
+  StageCopy copies_;
   std::map<std::string, std::string> beginnings_;  // by sum: what it was before the loops
 };
 
@@ -82,25 +78,17 @@ CounterRanges counters_of(const WindowPlan& plan) {
 WindowCode::WindowCode(const KernelForm& form, const Dim3& block, const WindowPlan& plan)
     : kernel_(form.kernel),
       analysis_(form.analysis),
-      block_(block),
       plan_(plan),
       names_(form.kernel),
-      finder_(form.kernel, form.analysis, block, counters_of(plan)) {
+      finder_(form.kernel, form.analysis, block, counters_of(plan)),
+      copies_(form.kernel, block, names_) {
   names_.take(plan.outer);
   names_.take(plan.inner);
-  for (const WindowArray& array : plan.arrays) {
-    names_.take(array.tile);
-    for (const std::string& coordinate : array.coordinates)
-      names_.take(coordinate);
-  }
+  take_names(plan.arrays, names_);
 }
 
 Block WindowCode::run() {
-  Block result;
-  for (const WindowArray& array : plan_.arrays)
-    result.push_back(declare(array.variable(), nullptr));
-  thread_ = names_.fresh("thread");
-  result.push_back(declare_integer(thread_, linear_thread(block_)));
+  Block result = copies_.declarations(plan_.arrays);
   for (std::size_t at = 0; at < kernel_.body.size(); ++at) {
     if (at != plan_.nest.position) {
       result.push_back(kernel_.body[at]);
@@ -113,33 +101,24 @@ Block WindowCode::run() {
 }
 
 Block WindowCode::nest() {
-  const WindowLoop* strip = plan_.nest.strip();
-  if (strip == nullptr) {
-    Block result = copies();
-    result.push_back(barrier());
-    const Block added = sums();
-    result.insert(result.end(), added.begin(), added.end());
-    return result;
-  }
   Block body = copies();
   body.push_back(barrier());
   const Block added = sums();
   body.insert(body.end(), added.begin(), added.end());
+  const WindowLoop* strip = plan_.nest.strip();
+  if (strip == nullptr) return body;
   body.push_back(barrier());
   return {
       counted_loop(plan_.outer, integer(0), strip->counted.limit, plan_.depth, std::move(body))};
 }
 
 Block WindowCode::copies() {
-  StageCopy copies(kernel_, block_, thread_, names_);
   Block result;
-  const bool by_vectors =
-      std::any_of(plan_.arrays.begin(), plan_.arrays.end(),
-                  [](const WindowArray& array) { return array.vectors.has_value(); });
+  const bool by_vectors = has_vectors(plan_.arrays);
   for (const WindowArray& array : plan_.arrays) {
     const auto by_elements =
         array.follows_threads ? StageCopy::Deal::rows_if_busy : StageCopy::Deal::in_a_loop;
-    result.push_back(copies.copy(array, by_vectors ? StageCopy::Deal::items : by_elements));
+    result.push_back(copies_.copy(array, by_vectors ? StageCopy::Deal::items : by_elements));
   }
   return result;
 }
@@ -277,6 +256,11 @@ class WindowTile final : public PlacedStep<WindowPlan> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "a copy could go stale",
+            .shared = SharedMemory::none,
+            .known_calls = true};
+  }
   Result<WindowPlan> find(const KernelAnalysis& kernel,
                           const StepParameters& parameters) const override {
     auto wanted = text_parameter(parameters, "depth");
@@ -295,25 +279,11 @@ class WindowTile final : public PlacedStep<WindowPlan> {
         return fail(ErrorCode::invalid_argument, "'copy' must be vector");
       by_vectors = true;
     }
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    if (!kernel.problem().assume.noalias) {
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
-    }
-    if (const Status& status = kernel.transparent(); !status) return status.error();
-    if (kernel.analysis().has_shared()) return refuse("the kernel uses shared memory already");
-    if (!kernel.analysis().unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *kernel.analysis().unknown_calls().begin() +
-                    "', which may read memory");
-    }
     auto form = kernel.direct_normal();
     if (!form) return form.error();
-    auto plan = plan_window(**form, **launch, kernel.problem(), depth, by_vectors);
+    auto plan = plan_window(**form, **kernel.launch(), kernel.problem(), depth, by_vectors);
     if (!plan) return plan;
-    std::int64_t bytes = 0;
-    for (const WindowArray& array : plan->arrays)
-      bytes += bytes_of(array.variable());
+    const std::int64_t bytes = bytes_of_tiles(plan->arrays);
     if (Status status = require_shared_bytes(bytes, kernel, "the tiles need"); !status)
       return status.error();
     return plan;
@@ -325,10 +295,7 @@ class WindowTile final : public PlacedStep<WindowPlan> {
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = WindowCode(form, (*kernel.launch())->block, plan).run();
     rely_on(result, kNeedsDistinctBuffers);
-    const bool has_vectors =
-        std::any_of(plan.arrays.begin(), plan.arrays.end(),
-                    [](const WindowArray& array) { return array.vectors.has_value(); });
-    if (has_vectors) rely_on_alignment(result, kernel.problem().assume.align);
+    if (has_vectors(plan.arrays)) rely_on_alignment(result, kernel.problem().assume.align);
     if (plan.reorders) rely_on(result, kReordersSums);
     return result;
   }

@@ -110,10 +110,8 @@ bool BlockCopies::has_uniform_header(const ForLoop& loop) const {
   });
   const Declaration* counter = loop.declaration();
   if (!uniform || (counter != nullptr && varying_.contains(counter->variable.name))) return false;
-  bool jumps = false;
-  walk(loop.body,
-       [&](const Stmt& inner) { jumps = jumps || is<Jump>(inner) || is<Return>(inner); });
-  return !jumps;
+  return !any_statement(loop.body,
+                        [&](const Stmt& inner) { return is<Jump>(inner) || is<Return>(inner); });
 }
 
 bool BlockCopies::is_local(const VariableReference* variable) const {

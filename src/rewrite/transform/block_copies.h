@@ -1,5 +1,5 @@
 // What of a kernel differs between blocks that are merged, and so is done or kept once a copy. Used
-// by merge_blocks and merge_check.
+// by merge_blocks and thread_coarsen.
 #pragma once
 
 #include "rewrite/forms/ir.h"

@@ -9,8 +9,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 

@@ -105,9 +105,7 @@ Block with_global_indices(const Kernel& kernel, const Dim3& block) {
     });
     if (!is_place) continue;
     axes.push_back(named);
-    names.push_back(declare_integer(
-        named.name, add(multiply(builtin(named.number), builtin("blockDim." + letter)),
-                        builtin(named.thread))));
+    names.push_back(declare_integer(named.name, global_index_code(letter)));
   }
   if (axes.empty()) return kernel.body;
   const Block body = IndexNamer(analysis, block, axes).run(kernel.body);

@@ -5,6 +5,7 @@
 #include "affine/index_range.h"
 #include "affine/size_expression.h"
 #include "kernel/problem.h"
+#include "rewrite/analysis/mentions.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -58,11 +59,9 @@ bool is_floating_type(const ScalarHint& type) {
 bool fits_single(const Polynomial& value, const Problem& problem) {
   const auto size = size_of(value, problem);
   if (!size) return false;
-  for (const auto* sizes : {&problem.tests, &problem.bench}) {
-    for (const Symbols& symbols : *sizes) {
-      const auto number = size->evaluate(symbols);
-      if (!number || *number < 0 || *number > kMostInSingle) return false;
-    }
+  for (const Symbols& symbols : all_sizes(problem)) {
+    const auto number = size->evaluate(symbols);
+    if (!number || *number < 0 || *number > kMostInSingle) return false;
   }
   return true;
 }
@@ -110,18 +109,9 @@ std::optional<Polynomial> strip_depth(const ExprPtr& strips, std::int64_t length
 }
 
 bool has_exit(const Block& body) {
-  bool found = false;
-  walk(body, [&](const Stmt& stmt) {
-    found = found || is<Jump>(stmt) || is<Return>(stmt) || is<OpaqueStatement>(stmt) ||
-            is<Barrier>(stmt);
+  return any_statement(body, [&](const Stmt& stmt) {
+    return is<Jump>(stmt) || is<Return>(stmt) || is<OpaqueStatement>(stmt) || is<Barrier>(stmt);
   });
-  return found;
-}
-
-bool mentions(const Block& block, const std::string& name) {
-  bool found = false;
-  walk_expressions(block, [&](const Expr& expr) { found = found || source::is_named(expr, name); });
-  return found;
 }
 
 // An outer and an inner loop that can be one.
@@ -342,7 +332,7 @@ class StripMerger final : public Mutator {
       body = {source::branch(rewriter.run(conjunction(guards)), std::move(body))};
     // Names of what indices are made of are not needed where these are written out.
     for (auto declared = declarations.rbegin(); declared != declarations.rend(); ++declared) {
-      if (mentions(body, to<Declaration>(*declared).variable.name))
+      if (is_mentioned(body, to<Declaration>(*declared).variable.name))
         body.insert(body.begin(), rewriter.run(*declared));
     }
     if (rewriter.fails) return nullptr;

@@ -2,6 +2,7 @@
 
 #include "affine/constraints.h"
 #include "affine/global_index.h"
+#include "affine/index_range.h"
 #include "affine/size_expression.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/transform/unused_integers.h"
@@ -20,9 +21,7 @@ namespace regraph::rewrite {
 namespace {
 
 ExprPtr index_in_code(const std::string& axis) {
-  return source::cast(
-      "int", add(multiply(source::builtin("blockIdx." + axis), source::builtin("blockDim." + axis)),
-                 source::builtin("threadIdx." + axis)));
+  return source::cast("int", global_index_code(axis));
 }
 
 int declarations_of(const std::string& name, const Block& block) {
@@ -134,16 +133,7 @@ class IndexFolder {
     const auto limit = limit_of_index(expr, form_);
     if (limit && fits_32_bits(*limit * iterations_, problem_))
       return less(thread(), to_expression(*limit * iterations_));
-    if (const auto* builtin = as<Builtin>(expr)) {
-      // The kernel knows both together only.
-      if (builtin->name == "blockIdx.x") return integer(0);
-      if (builtin->name == "threadIdx.x") return in_type_of(*expr, old_index_);
-      return std::nullopt;
-    }
-    if (!is<Binary>(expr)) return std::nullopt;
-    const auto polynomial = form_.analysis.polynomial(expr);
-    if (!polynomial || !(*polynomial == global_index("x"))) return std::nullopt;
-    return in_type_of(*expr, old_index_);
+    return with_index(expr, "x", global_index("x"), old_index_, form_.analysis);
   }
 
   // `int m = (unsigned int)(thread / n)` without the cast.
@@ -187,7 +177,7 @@ class IndexFolder {
   ExprPtr plain_value(const ExprPtr& value, const Analysis& analysis) const {
     if (!is<Binary>(value)) return nullptr;
     const auto polynomial = analysis.polynomial(value);
-    if (!polynomial || !is_cut(value, analysis)) return nullptr;
+    if (!polynomial || !holds_division(value, analysis)) return nullptr;
     const auto pitch = polynomial ? polynomial->coefficient("threadIdx.x") : std::nullopt;
     if (!pitch) return nullptr;
     const Polynomial rest = *polynomial - *pitch * global_index("x");
@@ -197,21 +187,6 @@ class IndexFolder {
     const Polynomial plain = *pitch * Polynomial::symbol(thread_) + rest;
     const bool wide = value->type && size_in_bytes(*value->type) > size_in_bytes(ScalarType::i32);
     return to_expression(plain, wide && !(plain == Polynomial::symbol(thread_)));
-  }
-
-  // Whether quotients or remainders are part of it.
-  bool is_cut(const ExprPtr& expr, const Analysis& analysis) const {
-    bool found = false;
-    walk(expr, [&](const Expr& part) {
-      const auto* binary = as<Binary>(part);
-      found = found || (binary != nullptr && (binary->op == BinaryOperator::divide ||
-                                              binary->op == BinaryOperator::remainder));
-      const auto* variable = as<VariableReference>(part);
-      const ExprPtr definition =
-          variable != nullptr ? analysis.definition(variable->name) : nullptr;
-      found = found || (definition && is_cut(definition, analysis));
-    });
-    return found;
   }
 
   const KernelForm& form_;

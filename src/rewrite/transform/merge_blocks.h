@@ -30,7 +30,7 @@ struct BlockMerge {
   ExprPtr grid_limit;  // what block numbers are tested against, null where a guard does it
 };
 
-// The body of the merged kernel, for which check_merge finds nothing (merge_check.h).
+// The body of the merged kernel. That blocks can be merged is for the caller to check.
 [[nodiscard]] Block merge_blocks(const BlockMerge& merge);
 
 }  // namespace regraph::rewrite

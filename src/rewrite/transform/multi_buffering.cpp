@@ -33,6 +33,17 @@ Block MultiBuffering::in_strip(const Block& block, const ExprPtr& first) const {
   return rewrite_expressions(block, replace_variable(strips_.counted.name, first));
 }
 
+Block MultiBuffering::use_of(const ExprPtr& which) const {
+  Block use = on_tile(strips_.use, which);
+  if (strips_.active) use = {branch(strips_.active, std::move(use))};
+  return use;
+}
+
+StmtPtr MultiBuffering::loop_around(Block body) const {
+  const auto& loop = to<ForLoop>(*strips_.loop);
+  return source::loop(loop.init, loop.condition, loop.step, std::move(body), loop.unroll);
+}
+
 ExprPtr MultiBuffering::has_strip(const ExprPtr& first) const {
   ExprPtr condition = to<ForLoop>(*strips_.loop).condition;
   if (strips_.active) condition = both(condition, strips_.active);

@@ -23,6 +23,10 @@ class MultiBuffering {
   [[nodiscard]] Block on_tile(const Block& block, const ExprPtr& which) const;
   // The code for the strip that begins at `first`.
   [[nodiscard]] Block in_strip(const Block& block, const ExprPtr& first) const;
+  // What the loop computes from one copy of the tiles, where the thread has work.
+  [[nodiscard]] Block use_of(const ExprPtr& which) const;
+  // The loop with another body.
+  [[nodiscard]] StmtPtr loop_around(Block body) const;
   // Whether the loop goes on with the strip that begins there, and the thread has work in it.
   [[nodiscard]] ExprPtr has_strip(const ExprPtr& first) const;
 

@@ -19,9 +19,7 @@ constexpr int kMostlyUsed = 4;
 
 // Whether something below leaves the block or the kernel early.
 bool may_be_left(const Block& block) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) { found = found || is<Jump>(stmt) || is<Return>(stmt); });
-  return found;
+  return any_statement(block, [&](const Stmt& stmt) { return is<Jump>(stmt) || is<Return>(stmt); });
 }
 
 }  // namespace

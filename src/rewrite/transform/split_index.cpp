@@ -2,6 +2,7 @@
 
 #include "affine/constraints.h"
 #include "affine/global_index.h"
+#include "affine/index_range.h"
 #include "affine/size_expression.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/transform/unused_integers.h"
@@ -18,10 +19,7 @@ namespace regraph::rewrite {
 namespace {
 
 StmtPtr declare_index(const std::string& name, const std::string& axis) {
-  return declare_integer(name,
-                         source::cast("int", add(multiply(source::builtin("blockIdx." + axis),
-                                                          source::builtin("blockDim." + axis)),
-                                                 source::builtin("threadIdx." + axis))));
+  return declare_integer(name, source::cast("int", global_index_code(axis)));
 }
 
 // Whether it is a positive number or a product of the kernel's parameters and names for sizes.
@@ -162,16 +160,7 @@ class IndexSplitter {
   std::optional<ExprPtr> with_parts(const ExprPtr& expr) const {
     if (auto guard = with_outer_limit(expr)) return guard;
     if (auto part = part_of_division(expr)) return part;
-    if (const auto* builtin = as<Builtin>(expr)) {
-      // The kernel knows both together only.
-      if (builtin->name == "blockIdx." + from_) return integer(0);
-      if (builtin->name == "threadIdx." + from_) return in_type_of(*expr, whole());
-      return std::nullopt;
-    }
-    if (!is<Binary>(expr)) return std::nullopt;
-    const auto polynomial = form_.analysis.polynomial(expr);
-    if (!polynomial || !(*polynomial == index_)) return std::nullopt;
-    return in_type_of(*expr, whole());
+    return with_index(expr, from_, index_, whole(), form_.analysis);
   }
 
   // `index < divisor * n` as `outer < n`.
@@ -267,21 +256,6 @@ class IndexSplitter {
                                    size_in_bytes(*access->index->type) > 4);
       return whole;
     });
-  }
-
-  static bool holds_division(const ExprPtr& value, const Analysis& analysis) {
-    bool found = false;
-    walk(value, [&](const Expr& part) {
-      const auto* binary = as<Binary>(part);
-      const auto* variable = as<VariableReference>(part);
-      const ExprPtr definition =
-          variable != nullptr && !found ? analysis.definition(variable->name) : nullptr;
-      found = found ||
-              (binary != nullptr &&
-               (binary->op == BinaryOperator::divide || binary->op == BinaryOperator::remainder)) ||
-              (definition && holds_division(definition, analysis));
-    });
-    return found;
   }
 
   // With the kernel's own names for global indices.

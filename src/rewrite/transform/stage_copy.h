@@ -3,23 +3,34 @@
 //   for (step) { item = thread + step * threads; row = ..., column = ...; tile[row][column] = a[...]; }
 #pragma once
 
+#include "affine/block_geometry.h"
 #include "kernel/launch_plan.h"
 #include "rewrite/analysis/stage.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
+#include "source/build.h"
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace regraph::rewrite {
 
 class StageCopy {
  public:
-  // `thread`: name of the thread's number within its block. The arguments must outlive it.
-  StageCopy(const Kernel& kernel, const Dim3& block, std::string thread, Names& names)
-      : kernel_(kernel), block_(block), thread_(std::move(thread)), names_(names) {}
+  // The arguments must outlive it.
+  StageCopy(const Kernel& kernel, const Dim3& block, Names& names)
+      : kernel_(kernel), block_(block), names_(names), thread_(names.fresh("thread")) {}
+
+  // The tiles, and the thread's number within its block: what stands in front of the copies.
+  template <typename Stages>
+  [[nodiscard]] Block declarations(const Stages& stages) const {
+    Block result;
+    for (const Stage& stage : stages)
+      result.push_back(source::declare(stage.variable(), nullptr));
+    result.push_back(source::declare_integer(thread_, linear_thread(block_)));
+    return result;
+  }
 
   // How items are dealt to the threads of the block. Few are dealt round by round, in a loop that
   // is written out, so that their loads are in flight together.
@@ -50,8 +61,8 @@ class StageCopy {
 
   const Kernel& kernel_;
   Dim3 block_;
-  std::string thread_;
   Names& names_;
+  std::string thread_;  // name of its number within the block
 };
 
 }  // namespace regraph::rewrite

@@ -40,12 +40,14 @@ struct FillDigit {
   std::string axis;  // "threadIdx.x"
   std::int64_t pitch = 1;
   std::int64_t extent = 1;  // of the block along the axis
+  bool operator==(const FillDigit&) const = default;
 };
 
 // An index of the array: the sum of its digits, largest pitch first, and the offset.
 struct FillIndex {
   std::vector<FillDigit> digits;
   std::int64_t offset = 0;
+  bool operator==(const FillIndex&) const = default;
 };
 
 struct StagedFill {
@@ -97,6 +99,9 @@ class FillFinder {
         name_("'" + array.name + "' "),
         block_(block) {}
 
+  // The only place where the array is filled. What is read of it stands behind that in the same
+  // block of statements, with a barrier in between, and another before the next round's fill,
+  // wherever threads read more than they filled. `analysis` is of the kernel. Error: refused.
   Result<StagedFill> find() {
     const bool is_plain = array_.scalar || zero_value(array_.type, array_.scalar);
     if (!is_plain || !is_fully_indexed(kernel_, array_) || is_addressed())
@@ -195,14 +200,7 @@ class FillFinder {
       }
       indices.push_back(std::move(*found));
     }
-    const auto is_same = [](const FillIndex& one, const FillIndex& other) {
-      return one.offset == other.offset &&
-             std::ranges::equal(one.digits, other.digits,
-                                [](const FillDigit& a, const FillDigit& b) {
-                                  return a.axis == b.axis && a.pitch == b.pitch;
-                                });
-    };
-    if (!fill_.indices.empty() && !std::ranges::equal(fill_.indices, indices, is_same))
+    if (!fill_.indices.empty() && fill_.indices != indices)
       return refuse("elements are filled in several ways");
     fill_.indices = std::move(indices);
     return {};
@@ -284,10 +282,9 @@ class FillFinder {
     const int inside = uses_in(of_fill(), array_.name);
     const Block rest(last + 1, fill_.place->end());
     const int behind = uses_in(rest, array_.name);
-    bool is_changed = false;
-    walk(rest, [&](const Stmt& stmt) {
+    const bool is_changed = any_statement(rest, [&](const Stmt& stmt) {
       const auto* base = target_of(stmt) ? place_variable(*target_of(stmt)) : nullptr;
-      is_changed = is_changed || (base != nullptr && base->name == array_.name);
+      return base != nullptr && base->name == array_.name;
     });
     if (is_changed) return refuse(name_ + "is changed behind where it is filled");
     if (inside + behind == uses_in(kernel_.body, array_.name)) return {};
@@ -298,24 +295,16 @@ class FillFinder {
   bool is_own(const Expr& element) const {
     const std::vector<ExprPtr> indices = indices_of(element);
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      const auto index = index_of(indices[i]);
-      if (!index || index->offset != fill_.indices[i].offset ||
-          !std::ranges::equal(index->digits, fill_.indices[i].digits,
-                              [](const FillDigit& a, const FillDigit& b) {
-                                return a.axis == b.axis && a.pitch == b.pitch;
-                              }))
-        return false;
+      if (index_of(indices[i]) != fill_.indices[i]) return false;
     }
     return true;
   }
 
   bool reads_of_others(const StmtPtr& stmt) const {
-    bool found = false;
-    walk_expressions({stmt}, [&](const Expr& expr) {
+    return any_expression({stmt}, [&](const Expr& expr) {
       const ExprPtr shared(ExprPtr(), &expr);
-      found = found || (is_element_of(shared, array_) && !is_own(expr));
+      return is_element_of(shared, array_) && !is_own(expr);
     });
-    return found;
   }
 
   Status require_barriers() const {
@@ -342,14 +331,6 @@ class FillFinder {
   const Dim3& block_;
   StagedFill fill_;
 };
-
-// The only place where the array is filled. What is read of it stands behind that in the same block
-// of statements, with a barrier in between, and another before the next round's fill, wherever
-// threads read more than they filled. `analysis` is of the kernel. Error: refused.
-Result<StagedFill> find_staged_fill(const Kernel& kernel, const Analysis& analysis,
-                                    const Variable& array, const Dim3& block) {
-  return FillFinder(kernel, analysis, array, block).find();
-}
 
 // By thread axis: the index of the thread that filled an element.
 using Filler = std::map<std::string, ExprPtr>;
@@ -380,7 +361,7 @@ class CopyRemover {
   }
 
   Result<Block> without(const Variable& array) const {
-    auto fill = find_staged_fill(kernel_, analysis_, array, block_);
+    auto fill = FillFinder(kernel_, analysis_, array, block_).find();
     if (!fill) return fill.error();
     Status status;
     const auto without_reads =

@@ -1,6 +1,7 @@
 #include "rewrite/transform/tile_body.h"
 
 #include "rewrite/analysis/guarded_liveness.h"
+#include "rewrite/forms/unused_names.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -10,29 +11,34 @@
 
 namespace regraph::rewrite {
 
-const StagedArray* TileBody::staged(const std::string& name) const {
-  for (const StagedArray& array : plan_.arrays) {
+const Stage* TileBody::staged(const std::string& name) const {
+  for (const Stage& array : plan_.arrays) {
     if (array.name == name) return &array;
   }
   return nullptr;
 }
 
+Block TileBody::body() const {
+  // Index arithmetic may be left that nothing uses any more.
+  return without_unused(without_guards(body_on_tiles()), [](const Declaration&) { return true; });
+}
+
 // The loop's body reading tiles in place of arrays.
 Block TileBody::body_on_tiles() const {
-  return rewrite_expressions(
-      body_of(*plan_.loop), [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-        if (!is<Subscript>(expr)) return std::nullopt;
-        const auto* base = base_variable(*expr);
-        const StagedArray* array = base != nullptr ? staged(base->name) : nullptr;
-        if (array == nullptr) return std::nullopt;
-        std::vector<ExprPtr> coordinates;
-        for (const AccessDimension& dimension : array->box.dimensions) {
-          const Polynomial coordinate = dimension.coordinate().substitute(
-              plan_.counted.name, Polynomial::symbol(plan_.inner));
-          coordinates.push_back(to_expression(coordinate));
-        }
-        return array->element(coordinates);
-      });
+  return rewrite_expressions(body_of(*plan_.loop),
+                             [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+                               if (!is<Subscript>(expr)) return std::nullopt;
+                               const auto* base = base_variable(*expr);
+                               const Stage* array = base != nullptr ? staged(base->name) : nullptr;
+                               if (array == nullptr) return std::nullopt;
+                               std::vector<ExprPtr> coordinates;
+                               for (const AccessDimension& dimension : array->box.dimensions) {
+                                 const Polynomial coordinate = dimension.coordinate().substitute(
+                                     plan_.counted.name, Polynomial::symbol(plan_.inner));
+                                 coordinates.push_back(to_expression(coordinate));
+                               }
+                               return array->element(coordinates);
+                             });
 }
 
 // Whether adding the term with zero-filled tiles adds nothing.
@@ -47,10 +53,10 @@ bool TileBody::vanishes(const ExprPtr& term) const {
       return;
     }
     const auto* base = base_variable(*expr);
-    for (const StagedArray& array : plan_.arrays) {
+    for (const Stage& array : plan_.arrays) {
       if (base == nullptr || base->name != array.tile) continue;
       // A staged factor without the contraction index is not zero-filled and could be infinite.
-      (array.follows_contraction ? zero : reads_unstaged) = true;
+      (array.strip ? zero : reads_unstaged) = true;
       return;
     }
     if (analysis_.reads_memory(expr)) reads_unstaged = true;
@@ -92,7 +98,7 @@ bool TileBody::adds_only_vanishing_terms(const Block& body) const {
 bool TileBody::reads_any(const ExprPtr& expr) const {
   bool found = analysis_.reads_memory(expr);
   walk(expr, [&](const Expr& node) {
-    for (const StagedArray& array : plan_.arrays) {
+    for (const Stage& array : plan_.arrays) {
       found = found || is_named(node, array.tile);
     }
   });
@@ -100,12 +106,10 @@ bool TileBody::reads_any(const ExprPtr& expr) const {
 }
 
 bool TileBody::reads_global(const Block& body) const {
-  bool found = false;
-  walk_expressions(body, [&](const Expr& node) {
+  return any_expression(body, [&](const Expr& node) {
     const auto* variable = as<VariableReference>(node);
-    found = found || (variable != nullptr && analysis_.is_global_pointer(variable->name));
+    return variable != nullptr && analysis_.is_global_pointer(variable->name);
   });
-  return found;
 }
 
 bool TileBody::can_drop_guard(const Branch& branch) const {
@@ -135,28 +139,6 @@ Block TileBody::without_guards(const Block& body) const {
     const bool drops = branch != nullptr && can_drop_guard(*branch);
     return drops ? std::optional(branch->body) : std::nullopt;
   });
-}
-
-// Index arithmetic that nothing uses any more.
-Block TileBody::without_dead_declarations(const Block& body) {
-  Block result = body;
-  for (bool changed = true; changed;) {
-    changed = false;
-    std::set<std::string> used;
-    walk(result, [&](const Stmt& stmt) {
-      for (const ExprPtr& expr : {target_of(stmt), value_of(stmt)}) {
-        for (const std::string& name : variables_of(expr))
-          used.insert(name);
-      }
-    });
-    result = rewrite_statements(result, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      const auto* declaration = as<Declaration>(stmt);
-      if (declaration == nullptr || used.contains(declaration->variable.name)) return std::nullopt;
-      changed = true;
-      return Block{};
-    });
-  }
-  return result;
 }
 
 }  // namespace regraph::rewrite

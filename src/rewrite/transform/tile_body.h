@@ -17,16 +17,14 @@ class TileBody {
 
   // The loop's body reading tiles. Guards are dropped where the body only changes registers that
   // are used under the same guards later: what is added beyond them is never seen.
-  [[nodiscard]] Block body() const {
-    return without_dead_declarations(without_guards(body_on_tiles()));
-  }
+  [[nodiscard]] Block body() const;
 
   // Whether iterations past the loop's end, for which tiles hold zeros, add nothing: every term
   // must have a zero factor, and no factor that could be infinite.
   [[nodiscard]] bool adds_only_vanishing_terms(const Block& body) const;
 
  private:
-  [[nodiscard]] const StagedArray* staged(const std::string& name) const;
+  [[nodiscard]] const Stage* staged(const std::string& name) const;
   [[nodiscard]] Block body_on_tiles() const;
   [[nodiscard]] bool vanishes(const ExprPtr& term) const;
   [[nodiscard]] bool adds_vanishing_term(const Assignment& stmt) const;
@@ -34,7 +32,6 @@ class TileBody {
   [[nodiscard]] bool reads_global(const Block& body) const;
   [[nodiscard]] bool can_drop_guard(const Branch& branch) const;
   [[nodiscard]] Block without_guards(const Block& body) const;
-  [[nodiscard]] static Block without_dead_declarations(const Block& body);
 
   const Kernel& kernel_;
   const Analysis& analysis_;

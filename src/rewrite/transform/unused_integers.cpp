@@ -8,12 +8,10 @@
 namespace regraph::rewrite {
 
 bool is_of_integers(const ExprPtr& value) {
-  bool result = true;
-  walk(value, [&](const Expr& part) {
-    result = result && (is<Binary>(part) || is<Cast>(part) || is<VariableReference>(part) ||
-                        is<Conditional>(part) || is<IntegerLiteral>(part) || is<Builtin>(part));
+  return all_expressions(value, [&](const Expr& part) {
+    return is<Binary>(part) || is<Cast>(part) || is<VariableReference>(part) ||
+           is<Conditional>(part) || is<IntegerLiteral>(part) || is<Builtin>(part);
   });
-  return result;
 }
 
 Block without_unused_integers(Block body) {
