@@ -100,6 +100,7 @@ function(regraph_test NAME)
   target_include_directories(${NAME}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(${NAME}_test PRIVATE REGRAPH_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     REGRAPH_CUDA_INCLUDE_DIRECTORY="${REGRAPH_CUDA_INCLUDE}")
+  set_target_properties(${NAME}_test PROPERTIES UNITY_BUILD ${REGRAPH_UNITY})
   regraph_flags(${NAME}_test)
   regraph_use_common_headers(${NAME}_test)
   gtest_discover_tests(${NAME}_test DISCOVERY_MODE PRE_TEST

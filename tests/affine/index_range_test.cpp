@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::test {
+namespace regraph::test::index_range_test {
 namespace {
 
 using Range = std::optional<std::pair<std::int64_t, std::int64_t>>;
@@ -86,4 +86,4 @@ TEST(IndexRange, SaysNothingOfWhatItCannotKnow) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::index_range_test

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-namespace regraph::test {
+namespace regraph::test::ranges_test {
 namespace {
 
 using source::Polynomial;
@@ -119,4 +119,4 @@ TEST_F(RangesTest, DividesWhereTheRestStaysBelow) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::ranges_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::test {
+namespace regraph::test::tile_guard_test {
 namespace {
 
 using affine::TileGuard;
@@ -70,4 +70,4 @@ TEST(TileGuard, SomeHaveNoHardestPlace) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::tile_guard_test

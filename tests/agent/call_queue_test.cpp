@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-namespace regraph::agent {
+namespace regraph::agent::call_queue_test {
 namespace {
 
 // Does what the tool's name says.
@@ -116,4 +116,4 @@ TEST(WorkerProcess, SaysThatItWasLost) {
 }
 
 }  // namespace
-}  // namespace regraph::agent
+}  // namespace regraph::agent::call_queue_test

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace regraph::agent {
+namespace regraph::agent::mcp_server_test {
 namespace {
 
 using nlohmann::json;
@@ -285,4 +285,4 @@ TEST(LineSplitter, KeepsNothingOfLongLines) {
 }
 
 }  // namespace
-}  // namespace regraph::agent
+}  // namespace regraph::agent::mcp_server_test

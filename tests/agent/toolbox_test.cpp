@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-namespace regraph::agent {
+namespace regraph::agent::toolbox_test {
 namespace {
 
 class ToolboxTest : public test::SessionTest {
@@ -223,4 +223,4 @@ TEST_F(ToolboxTest, GivesRewardsAsAnotherSystemDoes) {
 }
 
 }  // namespace
-}  // namespace regraph::agent
+}  // namespace regraph::agent::toolbox_test

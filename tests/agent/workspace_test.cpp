@@ -10,7 +10,7 @@
 #include <string>
 #include <sys/stat.h>
 
-namespace regraph::agent {
+namespace regraph::agent::workspace_test {
 namespace {
 
 class WorkspaceTest : public ::testing::Test {
@@ -120,4 +120,4 @@ TEST_F(WorkspaceTest, KeepsCalls) {
 }
 
 }  // namespace
-}  // namespace regraph::agent
+}  // namespace regraph::agent::workspace_test

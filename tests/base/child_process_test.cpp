@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace regraph {
+namespace regraph::child_process_test {
 namespace {
 
 ChildRequest shell(std::string script) {
@@ -189,4 +189,4 @@ TEST(ChildProcess, ManyThreadsAtOnce) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::child_process_test

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-namespace regraph {
+namespace regraph::deadline_test {
 namespace {
 
 void wait_for(const Cancellation& cancellation) {
@@ -48,4 +48,4 @@ TEST(Deadline, EndsWithItsWork) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::deadline_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::field_json_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -72,4 +72,4 @@ TEST(FieldJson, AnythingElseIsRefused) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::field_json_test

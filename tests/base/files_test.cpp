@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph {
+namespace regraph::files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -100,4 +100,4 @@ TEST(Files, TemporaryDirectoryGoesWithItsOwner) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::files_test

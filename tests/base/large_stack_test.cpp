@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::large_stack_test {
 namespace {
 
 int depth_reached(int levels) {
@@ -25,4 +25,4 @@ TEST(LargeStack, DoesWithoutWhereNoneCanBeHad) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::large_stack_test

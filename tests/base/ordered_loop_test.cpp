@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph {
+namespace regraph::ordered_loop_test {
 namespace {
 
 std::vector<std::size_t> upto(std::size_t count) {
@@ -81,4 +81,4 @@ TEST(OrderedLoop, ThrowsWhatAnIterationThrows) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::ordered_loop_test

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <thread>
 
-namespace regraph {
+namespace regraph::service_process_test {
 namespace {
 
 constexpr double kPatience = 20.0;
@@ -178,4 +178,4 @@ TEST(SharedMemory, GrowsAndKeepsWhatItHolds) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::service_process_test

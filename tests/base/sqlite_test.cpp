@@ -8,7 +8,7 @@
 #include <limits>
 #include <sys/resource.h>
 
-namespace regraph {
+namespace regraph::sqlite_test {
 namespace {
 
 class Sqlite : public ::testing::Test {
@@ -179,4 +179,4 @@ TEST(DirectoryLock, OnlyOneAtATime) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::sqlite_test

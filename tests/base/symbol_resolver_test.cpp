@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace regraph {
+namespace regraph::symbol_resolver_test {
 namespace {
 
 TEST(SymbolResolver, FindsFunctionsAndNamesTheFirstThatIsMissing) {
@@ -25,4 +25,4 @@ TEST(SymbolResolver, FindsFunctionsAndNamesTheFirstThatIsMissing) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::symbol_resolver_test

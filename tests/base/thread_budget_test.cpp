@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph {
+namespace regraph::thread_budget_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -87,4 +87,4 @@ TEST(ThreadBudget, ThrowsWhatWasThrownOnceAllHaveReturned) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::thread_budget_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph {
+namespace regraph::unified_diff_test {
 namespace {
 
 // The original text after GNU patch applied the diff.
@@ -169,4 +169,4 @@ TEST(EditScript, GivesUpOnTextsWithNothingInCommon) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::unified_diff_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::utf8_test {
 namespace {
 
 TEST(Utf8, TellsTextFromBytes) {
@@ -21,4 +21,4 @@ TEST(Utf8, TellsTextFromBytes) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::utf8_test

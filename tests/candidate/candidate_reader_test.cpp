@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph {
+namespace regraph::candidate_reader_test {
 namespace {
 
 // Of examples/transpose.
@@ -103,4 +103,4 @@ TEST(TokenText, LeavesOutCommentsAndBlanks) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::candidate_reader_test

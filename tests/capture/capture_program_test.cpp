@@ -14,7 +14,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace regraph::capture {
+namespace regraph::capture::capture_program_test {
 namespace {
 
 DeviceFacts facts() {
@@ -713,4 +713,4 @@ TEST_F(CaptureProgramTest, ForeignRequestsAreRefused) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::capture_program_test

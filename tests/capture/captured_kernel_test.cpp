@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-namespace regraph::capture {
+namespace regraph::capture::captured_kernel_test {
 namespace {
 
 class CapturedKernelTest : public testing::Test {
@@ -152,4 +152,4 @@ TEST_F(CapturedKernelTest, FindsTheFileThatDefinesAKernel) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::captured_kernel_test

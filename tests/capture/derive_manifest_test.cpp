@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::capture {
+namespace regraph::capture::derive_manifest_test {
 namespace {
 
 // k(const int* index, float* y, int n, float factor), launched with n elements.
@@ -149,4 +149,4 @@ TEST_F(DeriveManifest, DataThatAreNotThoseCapturedAreRefused) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::derive_manifest_test

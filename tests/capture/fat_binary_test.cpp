@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::capture {
+namespace regraph::capture::fat_binary_test {
 namespace {
 
 using test::container;
@@ -88,4 +88,4 @@ TEST(FatBinaryTest, SizesThatLieAreErrors) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::fat_binary_test

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-namespace regraph::capture {
+namespace regraph::capture::host_memory_test {
 namespace {
 
 TEST(HostMemoryTest, TheSmallestLimitCounts) {
@@ -30,4 +30,4 @@ TEST(HostMemoryTest, TheSmallestLimitCounts) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::host_memory_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::capture {
+namespace regraph::capture::injected_program_test {
 namespace {
 
 constexpr const char* kSymbol = "_Z1kPfS_i";
@@ -193,4 +193,4 @@ TEST(Injection, NeverEndsTheProgram) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::injected_program_test

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::capture {
+namespace regraph::capture::join_sequence_test {
 namespace {
 
 // block_sums(const float* x, float* partial, int n), then
@@ -133,4 +133,4 @@ TEST_F(JoinSequence, TheManifestHasLaunches) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::join_sequence_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::capture {
+namespace regraph::capture::match_expressions_test {
 namespace {
 
 std::string length(const std::vector<Symbols>& launches, const std::vector<std::int64_t>& values) {
@@ -53,4 +53,4 @@ TEST(MatchExpressions, SmallNumbersProveNothing) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::match_expressions_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::capture {
+namespace regraph::capture::periodic_work_test {
 namespace {
 
 using Cells = std::vector<std::uint32_t>;
@@ -214,4 +214,4 @@ TEST(PeriodicWorkTest, RandomProgramsAreAsIfAllWereExecuted) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::periodic_work_test

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace regraph::capture {
+namespace regraph::capture::program_kernels_test {
 namespace {
 
 constexpr const char* kSource = R"(
@@ -116,4 +116,4 @@ TEST_F(ProgramKernelsTest, DamagedProgramsAreErrorsOrLess) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::program_kernels_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::capture {
+namespace regraph::capture::program_output_test {
 namespace {
 
 TEST(ProgramOutput, EqualTextsDoNotDiffer) {
@@ -34,4 +34,4 @@ TEST(ProgramOutput, SaysWhereAndNotWhat) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::program_output_test

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::capture {
+namespace regraph::capture::sequence_keeper_test {
 namespace {
 
 const std::string kFirst = "_Z5firstPf";
@@ -180,4 +180,4 @@ TEST_F(SequenceKeeperTest, OverlapsAreThoseOfOneLaunch) {
 }
 
 }  // namespace
-}  // namespace regraph::capture
+}  // namespace regraph::capture::sequence_keeper_test

@@ -2,7 +2,7 @@
 // standard output, and the documented exit code.
 #include "cli/bad_input.h"
 
-namespace regraph::test {
+namespace regraph::test::bad_input_test {
 namespace {
 
 // --- The command line ---
@@ -299,4 +299,4 @@ TEST_F(BadInput, AT1FileIsAnInput) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::bad_input_test

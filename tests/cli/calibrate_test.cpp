@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::test {
+namespace regraph::test::calibrate_test {
 namespace {
 
 using nlohmann::json;
@@ -164,4 +164,4 @@ TEST_F(Calibrate, DamagedSamplesAreNamedByFileAndLine) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::calibrate_test

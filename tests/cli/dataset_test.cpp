@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::test {
+namespace regraph::test::dataset_test {
 namespace {
 
 class Dataset : public Train {
@@ -44,4 +44,4 @@ TEST_F(Dataset, NothingOfUseIsNoDataSet) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::dataset_test

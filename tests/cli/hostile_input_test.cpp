@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-namespace regraph::test {
+namespace regraph::test::hostile_input_test {
 namespace {
 
 TEST_F(BadInput, AnIncludeOfASystemFileShowsNothingOfIt) {
@@ -75,4 +75,4 @@ TEST_F(BadInput, DeepNestingIsRefused) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::hostile_input_test

@@ -3,7 +3,7 @@
 
 #include <sys/prctl.h>
 
-namespace regraph {
+namespace regraph::interrupt_test {
 namespace {
 
 class Interrupt : public test::RunningProgram {
@@ -52,4 +52,4 @@ TEST_F(Interrupt, BeforeThereIsAnythingLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::interrupt_test

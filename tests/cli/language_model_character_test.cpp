@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace regraph {
+namespace regraph::language_model_character_test {
 namespace {
 
 class LanguageModelCharacter : public test::LanguageModelCase {};
@@ -93,4 +93,4 @@ TEST_F(LanguageModelCharacter, AConversationWithARealModelStillLeadsSomewhere) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::language_model_character_test

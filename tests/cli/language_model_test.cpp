@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-namespace regraph {
+namespace regraph::language_model_test {
 namespace {
 
 class LanguageModel : public test::LanguageModelCase {};
@@ -269,4 +269,4 @@ TEST_F(LanguageModel, AResumedRunGoesOnWithItsBudget) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::language_model_test

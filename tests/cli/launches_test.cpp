@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-namespace regraph {
+namespace regraph::launches_test {
 namespace {
 
 using nlohmann::json;
@@ -188,4 +188,4 @@ TEST_F(Launches, MistakesInTheListAreNamed) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::launches_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace regraph::test {
+namespace regraph::test::messages_test {
 namespace {
 
 class Messages : public BadInput {
@@ -189,4 +189,4 @@ TEST_F(Messages, SuggestedCommandsAndLinesWork) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::messages_test

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-namespace regraph {
+namespace regraph::program_test {
 namespace {
 
 using test::ProgramRun;
@@ -177,4 +177,4 @@ TEST_F(Program, TheDoctorSaysWhatIsBroken) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::program_test

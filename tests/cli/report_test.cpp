@@ -2,7 +2,7 @@
 #include "base/sqlite.h"
 #include "cli/search_program.h"
 
-namespace regraph {
+namespace regraph::report_test {
 namespace {
 
 using test::ProgramRun;
@@ -79,4 +79,4 @@ TEST_F(ReportPage, IsAskedForAlone) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::report_test

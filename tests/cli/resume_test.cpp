@@ -3,7 +3,7 @@
 #include "base/sqlite.h"
 #include "cli/running_program.h"
 
-namespace regraph {
+namespace regraph::resume_test {
 namespace {
 
 using nlohmann::json;
@@ -214,4 +214,4 @@ TEST_F(ResumeRun, AFullDiskIsOneMessageAndNothingIsLost) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::resume_test

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace regraph::test {
+namespace regraph::test::run_test {
 namespace {
 
 constexpr const char* kKernel =
@@ -90,4 +90,4 @@ TEST_F(Run, AFaultIsTheKernels) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::run_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::test {
+namespace regraph::test::score_test {
 namespace {
 
 constexpr const char* kMeanManifest = R"yaml(sizes: {R: 4096, C: 1024}
@@ -107,4 +107,4 @@ TEST_F(Score, BadInputIsNamed) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::score_test

@@ -1,7 +1,7 @@
 // Whole searches on the shipped examples, with few evaluations.
 #include "cli/search_program.h"
 
-namespace regraph {
+namespace regraph::search_test {
 namespace {
 
 using nlohmann::json;
@@ -185,4 +185,4 @@ assume: {reassociate: true}
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::search_test

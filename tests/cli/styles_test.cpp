@@ -2,7 +2,7 @@
 // which stay opaque, which are refused, and what is inferred when there is no manifest.
 #include "cli/search_program.h"
 
-namespace regraph {
+namespace regraph::styles_test {
 namespace {
 
 enum class Outcome {
@@ -255,4 +255,4 @@ TEST_F(FrontEnd, ASidecarGoesBeforeTheComment) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::styles_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::test {
+namespace regraph::test::train_comparison_test {
 namespace {
 
 TEST_F(Train, FamiliesLeftOutAreCompared) {
@@ -114,4 +114,4 @@ TEST_F(Train, SearchesAndLearnsInTurn) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::train_comparison_test

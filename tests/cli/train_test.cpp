@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::test {
+namespace regraph::test::train_test {
 namespace {
 
 TEST_F(Train, AFolderOfKernelsBecomesAGraphThatSearchesUse) {
@@ -284,4 +284,4 @@ TEST_F(Train, AKernelThatCannotBeVariedIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::train_test

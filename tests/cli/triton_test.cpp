@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph {
+namespace regraph::triton_test {
 namespace {
 
 using nlohmann::json;
@@ -235,4 +235,4 @@ TEST_F(Triton, AModelDoesWhatTheBuiltInStepsDoNotAndSaysWhichOfThemPay) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::triton_test

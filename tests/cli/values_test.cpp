@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace regraph {
+namespace regraph::values_test {
 namespace {
 
 using nlohmann::json;
@@ -192,4 +192,4 @@ TEST_F(Values, ABlockFollowsTheSizes) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::values_test

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace regraph::dataset {
+namespace regraph::dataset::collect_test {
 namespace {
 
 class CollectTest : public test::SessionTest {
@@ -203,4 +203,4 @@ TEST_F(CollectTest, ASlowedKernelComesWithTheStepThatRepairsIt) {
 }
 
 }  // namespace
-}  // namespace regraph::dataset
+}  // namespace regraph::dataset::collect_test

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph::dataset {
+namespace regraph::dataset::data_forms_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -86,4 +86,4 @@ TEST_F(DataFormsTest, PromptsNameTheirState) {
 }
 
 }  // namespace
-}  // namespace regraph::dataset
+}  // namespace regraph::dataset::data_forms_test

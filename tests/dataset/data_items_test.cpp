@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::dataset {
+namespace regraph::dataset::data_items_test {
 namespace {
 
 TEST(DataItems, AreReadBackAsTheyWere) {
@@ -67,4 +67,4 @@ TEST(DataItems, NamesNumbersAndLayoutMakeNoOtherFingerprint) {
 }
 
 }  // namespace
-}  // namespace regraph::dataset
+}  // namespace regraph::dataset::data_items_test

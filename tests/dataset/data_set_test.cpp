@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph::dataset {
+namespace regraph::dataset::data_set_test {
 namespace {
 
 class DataSetTest : public ::testing::Test {
@@ -122,4 +122,4 @@ TEST_F(DataSetTest, DamagedCollectionsAreRefusedWithTheirLine) {
 }
 
 }  // namespace
-}  // namespace regraph::dataset
+}  // namespace regraph::dataset::data_set_test

@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace regraph::dataset {
+namespace regraph::dataset::family_split_test {
 namespace {
 
 score::RegisteredProblem problem_with(const std::string& family, const std::string& body) {
@@ -79,4 +79,4 @@ TEST(FamilySplit, TwoFamiliesAreForTraining) {
 }
 
 }  // namespace
-}  // namespace regraph::dataset
+}  // namespace regraph::dataset::family_split_test

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-namespace regraph::fleet {
+namespace regraph::fleet::chat_job_test {
 namespace {
 
 ChatJob some_chat() {
@@ -200,4 +200,4 @@ TEST(NewOccasion, IsNobodyElses) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::chat_job_test

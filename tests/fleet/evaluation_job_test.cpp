@@ -7,7 +7,7 @@
 
 #include <limits>
 
-namespace regraph::fleet {
+namespace regraph::fleet::evaluation_job_test {
 namespace {
 
 EvaluationJob some_job() {
@@ -317,4 +317,4 @@ TEST(ProblemText, HasNoPathsForFiles) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::evaluation_job_test

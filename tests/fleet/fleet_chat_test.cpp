@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph::fleet {
+namespace regraph::fleet::fleet_chat_test {
 namespace {
 
 class ChatQueue final : public JobQueue {
@@ -147,4 +147,4 @@ TEST_F(FleetChatTest, StopsWhenItIsToldTo) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::fleet_chat_test

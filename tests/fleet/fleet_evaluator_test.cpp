@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-namespace regraph::fleet {
+namespace regraph::fleet::fleet_evaluator_test {
 namespace {
 
 Evaluation timed(double seconds) {
@@ -210,4 +210,4 @@ TEST_F(FleetEvaluatorTest, StopsWhenItIsToldTo) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::fleet_evaluator_test

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph::fleet {
+namespace regraph::fleet::fleet_measurer_test {
 namespace {
 
 constexpr const char* kLane = "measure-some-gpu-1";
@@ -361,4 +361,4 @@ TEST_F(FleetMeasurerTest, WaitsUntilItIsCancelled) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::fleet_measurer_test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::fleet {
+namespace regraph::fleet::gpu_choice_test {
 namespace {
 
 constexpr const char* kLane = "measure-some-gpu-1";
@@ -135,4 +135,4 @@ TEST_F(GpuChoiceTest, WhatConfirmsStaysTheSame) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::gpu_choice_test

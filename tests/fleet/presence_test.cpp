@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::fleet {
+namespace regraph::fleet::presence_test {
 namespace {
 
 WorkerPresence some_worker() {
@@ -95,4 +95,4 @@ TEST(EvaluatorVersion, IsOfTheBuildAndTheCompiler) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::presence_test

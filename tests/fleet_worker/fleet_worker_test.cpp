@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph::fleet {
+namespace regraph::fleet::fleet_worker_test {
 namespace {
 
 constexpr const char* kLane = "predict-1";
@@ -309,4 +309,4 @@ TEST(JudgeRequest, ComesBackAsItWas) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::fleet_worker_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace regraph::fleet {
+namespace regraph::fleet::gpu_health_test {
 namespace {
 
 TEST(GpuHealth, IsProbedWhereItIsSuspected) {
@@ -40,4 +40,4 @@ TEST(GpuHealth, AMomentsHeatIsNoTrouble) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::gpu_health_test

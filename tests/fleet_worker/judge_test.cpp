@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::fleet {
+namespace regraph::fleet::judge_test {
 namespace {
 
 // What a judge that may read `files` says of a problem with data from there.
@@ -48,4 +48,4 @@ TEST(Judge, SaysWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::judge_test

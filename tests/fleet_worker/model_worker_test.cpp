@@ -21,7 +21,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph::fleet {
+namespace regraph::fleet::model_worker_test {
 namespace {
 
 using llm::ChatFailure;
@@ -285,4 +285,4 @@ TEST_F(ModelWorkerTest, IsSeen) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::model_worker_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::fleet {
+namespace regraph::fleet::open_problems_test {
 namespace {
 
 Hash128 id(int number) {
@@ -63,4 +63,4 @@ TEST(OpenProblems, TheMeasuredOnesCanBeClosed) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::open_problems_test

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace regraph {
+namespace regraph::answer_sanitizer_test {
 namespace {
 
 constexpr const char* kManifest = R"yaml(
@@ -85,4 +85,4 @@ TEST_F(AnswerSanitizer, AMissingBarrierIsFound) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::answer_sanitizer_test

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <cstdio>
 
-namespace regraph::gpu {
+namespace regraph::gpu::counters_test {
 namespace {
 
 // Four kernels, each with one thing to see.
@@ -271,4 +271,4 @@ TEST_F(Counters, OneSessionAtATimeAndFailuresLeaveItUsable) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::counters_test

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace regraph {
+namespace regraph::fleet_gpu_test {
 namespace {
 
 constexpr const char* kVersion = "1";
@@ -160,4 +160,4 @@ TEST_F(MeasuredByAFleet, ASearchIsAsOnThisMachine) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::fleet_gpu_test

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-namespace regraph {
+namespace regraph::gpu_evaluator_test {
 namespace {
 
 using namespace gpu;
@@ -227,4 +227,4 @@ TEST_F(Evaluating, SeveralThreadsShareTheGpu) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::gpu_evaluator_test

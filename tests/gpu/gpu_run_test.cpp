@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace regraph {
+namespace regraph::gpu_run_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -130,4 +130,4 @@ TEST_F(GpuRun, AWorkerThatIsKilledIsAnErrorAndNotAVerdict) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::gpu_run_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::test {
+namespace regraph::test::gpu_step_sequences_test {
 namespace {
 
 // Every kernel once; REGRAPH_REWRITE_SEQUENCES asks for more.
@@ -99,4 +99,4 @@ TEST_F(GpuStepSequences, InfiniteFactorsStayWhereTheyWere) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::gpu_step_sequences_test

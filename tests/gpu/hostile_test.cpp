@@ -10,7 +10,7 @@
 
 #include <cstdio>
 
-namespace regraph {
+namespace regraph::hostile_test {
 namespace {
 
 using namespace gpu;
@@ -153,4 +153,4 @@ INSTANTIATE_TEST_SUITE_P(, Hostile, testing::ValuesIn(test::suite_problems()),
                          [](const auto& one) { return one.param; });
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::hostile_test

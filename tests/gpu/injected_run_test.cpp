@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace regraph {
+namespace regraph::injected_run_test {
 namespace {
 
 constexpr const char* kScaleMain = R"cuda(
@@ -120,4 +120,4 @@ TEST_F(InjectedRunTest, KernelsInARowAreOneProblem) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::injected_run_test

@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-namespace regraph {
+namespace regraph::nvml_test {
 namespace {
 
 class Nvml : public test::GpuTest {};
@@ -33,4 +33,4 @@ TEST_F(Nvml, KnowsTheGpuThatCudaShows) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::nvml_test

@@ -4,7 +4,7 @@
 #include "eval/verify/loaded_plan.h"
 #include "gpu_machine.h"
 
-namespace regraph {
+namespace regraph::timing_session_test {
 namespace {
 
 using namespace gpu;
@@ -283,4 +283,4 @@ check: {tolerance: 1.0e-4}
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::timing_session_test

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace regraph::handback {
+namespace regraph::handback::hand_back_test {
 namespace {
 
 using test::kSums;
@@ -377,4 +377,4 @@ TEST(HandBack, InstancesOfPytorchsTypesAreToldApart) {
 }
 
 }  // namespace
-}  // namespace regraph::handback
+}  // namespace regraph::handback::hand_back_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::handback {
+namespace regraph::handback::launch_edit_test {
 namespace {
 
 using test::kSums;
@@ -107,4 +107,4 @@ TEST(LaunchEdit, IsPureKnowsWhatMayBeRepeated) {
 }
 
 }  // namespace
-}  // namespace regraph::handback
+}  // namespace regraph::handback::launch_edit_test

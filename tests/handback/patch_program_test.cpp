@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-namespace regraph::handback {
+namespace regraph::handback::patch_program_test {
 namespace {
 
 using test::kSums;
@@ -70,4 +70,4 @@ TEST_F(PatchProgram, MakesWhatWasMeant) {
 }
 
 }  // namespace
-}  // namespace regraph::handback
+}  // namespace regraph::handback::patch_program_test

@@ -7,7 +7,7 @@
 
 #include <cstdio>
 
-namespace regraph {
+namespace regraph::hostile_test {
 namespace {
 
 constexpr std::uint64_t kSeed = 20240917;
@@ -67,4 +67,4 @@ INSTANTIATE_TEST_SUITE_P(, Hostile, testing::ValuesIn(test::suite_problems()),
                          [](const auto& one) { return one.param; });
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::hostile_test

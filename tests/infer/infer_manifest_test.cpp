@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace regraph::infer {
+namespace regraph::infer::infer_manifest_test {
 namespace {
 
 struct Inferred {
@@ -457,4 +457,4 @@ __global__ void f(const float* x, const float* w, float* y, int N, int C, int H,
 }
 
 }  // namespace
-}  // namespace regraph::infer
+}  // namespace regraph::infer::infer_manifest_test

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-namespace regraph {
+namespace regraph::expression_test {
 namespace {
 
 std::int64_t value(std::string_view text, const Symbols& symbols = {}) {
@@ -212,4 +212,4 @@ TEST(Expression, SurvivesGarbage) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::expression_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::front_matter_test {
 namespace {
 
 constexpr const char* kSource =
@@ -32,4 +32,4 @@ TEST(FrontMatter, OnlyTheFirstBlockCommentCounts) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::front_matter_test

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace regraph {
+namespace regraph::input_files_test {
 namespace {
 
 std::string npy(const std::string& type, const std::string& shape, const std::string& data,
@@ -161,4 +161,4 @@ TEST_F(InputFiles, AtSeveralBenchSizesTheLargestTellsTheLength) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::input_files_test

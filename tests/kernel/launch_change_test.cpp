@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::launch_change_test {
 namespace {
 
 Problem product() {
@@ -122,4 +122,4 @@ TEST(LaunchChange, ChangesOneKernelOnly) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::launch_change_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::launch_plan_test {
 namespace {
 
 Launch sample() {
@@ -96,4 +96,4 @@ TEST(LaunchPlan, TextTellsPlansApart) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::launch_plan_test

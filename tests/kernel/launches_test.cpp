@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::launches_test {
 namespace {
 
 Parameter pointer(std::string name, bool to_const, ScalarType type = ScalarType::f32) {
@@ -137,4 +137,4 @@ TEST(Launches, TheKernelToOptimiseMustBeLaunched) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::launches_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace regraph {
+namespace regraph::make_problem_test {
 namespace {
 
 Parameter pointer(std::string name, bool to_const, ScalarType type = ScalarType::f32) {
@@ -381,4 +381,4 @@ TEST(MakeProblem, ABlockMayFollowTheSizes) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::make_problem_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::manifest_test {
 namespace {
 
 constexpr const char* kSgemm = R"yaml(
@@ -138,4 +138,4 @@ TEST(Manifest, SurvivesGarbage) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::manifest_test

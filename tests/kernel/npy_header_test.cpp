@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace regraph {
+namespace regraph::npy_header_test {
 namespace {
 
 // A file's head as NumPy writes it: padded so that the data begin at a multiple of 64.
@@ -99,4 +99,4 @@ TEST(NpyHeader, TypesThereAndBack) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::npy_header_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::tuning_schema_test {
 namespace {
 
 constexpr const char* kSchema = R"json({
@@ -119,4 +119,4 @@ TEST(TuningSchema, SurvivesAnything) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::tuning_schema_test

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-namespace regraph::learn {
+namespace regraph::learn::corpus_test {
 namespace {
 
 class CorpusTest : public ::testing::Test {
@@ -180,4 +180,4 @@ TEST_F(CorpusTest, ErrorsNameTheirLine) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::corpus_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::correction_trust_test {
 namespace {
 
 // Two siblings of which the second is worth `value`; the prior prefers neither.
@@ -66,4 +66,4 @@ TEST(CorrectionTrust, AFewGroupsSayNothing) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::correction_trust_test

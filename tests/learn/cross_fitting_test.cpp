@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::cross_fitting_test {
 namespace {
 
 using namespace examples;
@@ -92,4 +92,4 @@ TEST(CrossFitting, AGraphThatLearnedNothingIsTakenAsItIs) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::cross_fitting_test

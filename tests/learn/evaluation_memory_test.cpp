@@ -7,7 +7,7 @@
 
 #include <thread>
 
-namespace regraph::learn {
+namespace regraph::learn::evaluation_memory_test {
 namespace {
 
 using landscape::World;
@@ -195,4 +195,4 @@ TEST_F(EvaluationMemoryTest, ThreadsMayShareIt) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::evaluation_memory_test

@@ -12,7 +12,7 @@
 #include <random>
 #include <string_view>
 
-namespace regraph::learn {
+namespace regraph::learn::example_table_test {
 namespace {
 
 using examples::random_example;
@@ -256,4 +256,4 @@ TEST(ExampleTable, TakesWhatPaidInASearch) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::example_table_test

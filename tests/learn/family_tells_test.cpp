@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::family_tells_test {
 namespace {
 
 class FamilyTells : public ::testing::Test {
@@ -112,4 +112,4 @@ TEST_F(FamilyTells, OnlyOriginalsWithRelativesAreAskedFor) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::family_tells_test

@@ -10,7 +10,7 @@
 #include <limits>
 #include <random>
 
-namespace regraph::learn {
+namespace regraph::learn::graph_training_test {
 namespace {
 
 using examples::failed;
@@ -267,4 +267,4 @@ TEST(GainStatistics, SaysWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::graph_training_test

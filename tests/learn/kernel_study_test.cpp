@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph::learn {
+namespace regraph::learn::kernel_study_test {
 namespace {
 
 StudyRequest example() {
@@ -94,4 +94,4 @@ TEST(KernelStudy, DigestsAreCalledAfterTheirSearches) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::kernel_study_test

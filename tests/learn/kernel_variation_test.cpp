@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace regraph::learn {
+namespace regraph::learn::kernel_variation_test {
 namespace {
 
 constexpr const char* kSwap = "coalesce_swap";
@@ -212,4 +212,4 @@ TEST(VariationText, SurvivesAndRefuses) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::kernel_variation_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::leak_check_test {
 namespace {
 
 using examples::CheckedCorpus;
@@ -274,4 +274,4 @@ TEST(LeakCheck, TheShippedCorpusHasNone) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::leak_check_test

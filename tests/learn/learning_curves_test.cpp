@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::learning_curves_test {
 namespace {
 
 RunDigest run(const std::string& kernel, const std::string& family, const std::string& label,
@@ -118,4 +118,4 @@ TEST(PairedDifferences, HaveAnIntervalByBootstrap) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::learning_curves_test

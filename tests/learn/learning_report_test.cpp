@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace regraph::learn {
+namespace regraph::learn::learning_report_test {
 namespace {
 
 LearningReport example() {
@@ -95,4 +95,4 @@ TEST(LearningReport, DrawsALineALabel) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::learning_report_test

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::loop_record_test {
 namespace {
 
 RunDigest held(const std::string& kernel, const std::string& family, const std::string& label,
@@ -83,4 +83,4 @@ TEST(LoopRecord, TellsTheSettingsItWasMadeWith) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::loop_record_test

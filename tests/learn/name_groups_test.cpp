@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::learn {
+namespace regraph::learn::name_groups_test {
 namespace {
 
 TEST(NameGroups, AreJoinedOverOthers) {
@@ -32,4 +32,4 @@ TEST(NameGroups, ANameThatIsNotKnownIsAlone) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::name_groups_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-namespace regraph::learn {
+namespace regraph::learn::network_trainer_test {
 namespace {
 
 constexpr std::size_t kInputs = 5;
@@ -201,4 +201,4 @@ TEST(NetworkTrainer, ANewNetworkSaysLittle) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::network_trainer_test

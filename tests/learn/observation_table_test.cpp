@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string_view>
 
-namespace regraph::learn {
+namespace regraph::learn::observation_table_test {
 namespace {
 
 using examples::digest;
@@ -245,4 +245,4 @@ TEST(ObservationTable, TakesTheTriesOfARun) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::observation_table_test

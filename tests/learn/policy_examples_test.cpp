@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::policy_examples_test {
 namespace {
 
 using namespace examples;
@@ -85,4 +85,4 @@ TEST(PolicyExamples, SoftmaxStandsLargeLogits) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::policy_examples_test

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::policy_gradient_test {
 namespace {
 
 using namespace examples;
@@ -147,4 +147,4 @@ TEST(PolicyGradient, RewardsAreAsAskedFor) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::policy_gradient_test

@@ -13,7 +13,7 @@
 #include <numeric>
 #include <random>
 
-namespace regraph::learn {
+namespace regraph::learn::policy_training_test {
 namespace {
 
 using namespace examples;
@@ -183,4 +183,4 @@ TEST(PolicyTraining, OneFamilyAloneGetsTheUsualTrust) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::policy_training_test

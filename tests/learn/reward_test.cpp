@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::reward_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -275,4 +275,4 @@ TEST(Reward, PaysNoCheats) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::reward_test

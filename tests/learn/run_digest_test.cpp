@@ -14,7 +14,7 @@
 #include <random>
 #include <string_view>
 
-namespace regraph::learn {
+namespace regraph::learn::run_digest_test {
 namespace {
 
 using landscape::World;
@@ -360,4 +360,4 @@ TEST(RunDigest, AnyBytesAreSafe) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::run_digest_test

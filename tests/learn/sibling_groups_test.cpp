@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace regraph::learn {
+namespace regraph::learn::sibling_groups_test {
 namespace {
 
 using examples::digest;
@@ -187,4 +187,4 @@ TEST(SiblingGroups, AStepThatLedWhereASiblingLedIsWorthAsMuch) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::sibling_groups_test

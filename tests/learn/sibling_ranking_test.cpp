@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::sibling_ranking_test {
 namespace {
 
 using namespace examples;
@@ -62,4 +62,4 @@ TEST(RankingScore, ScoresOfOtherFamiliesArePutBeside) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::sibling_ranking_test

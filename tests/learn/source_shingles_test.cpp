@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace regraph::learn {
+namespace regraph::learn::source_shingles_test {
 namespace {
 
 double alike(std::string_view one, std::string_view other) {
@@ -131,4 +131,4 @@ TEST(SourceShingles, AnyTextIsSafe) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::source_shingles_test

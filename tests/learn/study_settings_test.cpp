@@ -10,7 +10,7 @@
 #include <initializer_list>
 #include <set>
 
-namespace regraph::learn {
+namespace regraph::learn::study_settings_test {
 namespace {
 
 // One that corrects nothing by more than `bias`.
@@ -188,4 +188,4 @@ TEST_F(StudySettingsTest, AChangedPolicyIsAnotherSearch) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::study_settings_test

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace regraph::learn {
+namespace regraph::learn::table_lines_test {
 namespace {
 
 struct Reading {
@@ -43,4 +43,4 @@ TEST(TableLines, StopAtWhatIsWrongAndSayWhere) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::table_lines_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::learn {
+namespace regraph::learn::variant_corpus_test {
 namespace {
 
 KernelVariant variant(const std::string& label, const std::string& identity,
@@ -121,4 +121,4 @@ TEST_F(VariantCorpus, KeepsOutOfFoldersOfOthers) {
 }
 
 }  // namespace
-}  // namespace regraph::learn
+}  // namespace regraph::learn::variant_corpus_test

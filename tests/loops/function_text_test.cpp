@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::loops {
+namespace regraph::loops::function_text_test {
 namespace {
 
 std::string kernel_text(const std::string& file, const std::string& name = {}) {
@@ -67,4 +67,4 @@ TEST(FunctionText, RefusesWhatADeviceCannotBePassed) {
 }
 
 }  // namespace
-}  // namespace regraph::loops
+}  // namespace regraph::loops::function_text_test

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace regraph::loops {
+namespace regraph::loops::lower_to_kernel_test {
 namespace {
 
 using test::lowered;
@@ -157,4 +157,4 @@ TEST(LowerToKernel, BelievesAManifestThatBuffersOverlap) {
 }
 
 }  // namespace
-}  // namespace regraph::loops
+}  // namespace regraph::loops::lower_to_kernel_test

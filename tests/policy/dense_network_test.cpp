@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace regraph::policy {
+namespace regraph::policy::dense_network_test {
 namespace {
 
 std::vector<std::uint32_t> bits(const std::vector<float>& values) {
@@ -87,4 +87,4 @@ TEST(DenseNetwork, RoundsProductsBeforeItAdds) {
 }
 
 }  // namespace
-}  // namespace regraph::policy
+}  // namespace regraph::policy::dense_network_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-namespace regraph::policy {
+namespace regraph::policy::edge_features_test {
 namespace {
 
 constexpr const char* kDevice = "h200";
@@ -310,4 +310,4 @@ TEST(StateView, TakesItsNumbersFromTheContext) {
 }
 
 }  // namespace
-}  // namespace regraph::policy
+}  // namespace regraph::policy::edge_features_test

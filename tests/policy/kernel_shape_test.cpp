@@ -7,7 +7,7 @@
 
 #include <set>
 
-namespace regraph::policy {
+namespace regraph::policy::kernel_shape_test {
 namespace {
 
 // A shape by name.
@@ -245,4 +245,4 @@ TEST(KernelShape, DoesNotDependOnNamesAndSizesOfAProblem) {
 }
 
 }  // namespace
-}  // namespace regraph::policy
+}  // namespace regraph::policy::kernel_shape_test

@@ -11,7 +11,7 @@
 #include <functional>
 #include <limits>
 
-namespace regraph::policy {
+namespace regraph::policy::policy_file_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -273,4 +273,4 @@ TEST(PolicyFile, IsSavedAndLoaded) {
 }
 
 }  // namespace
-}  // namespace regraph::policy
+}  // namespace regraph::policy::policy_file_test

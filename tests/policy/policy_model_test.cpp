@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::policy {
+namespace regraph::policy::policy_model_test {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -242,4 +242,4 @@ TEST(PolicyReader, GivesTheSameBitsEverywhere) {
 }
 
 }  // namespace
-}  // namespace regraph::policy
+}  // namespace regraph::policy::policy_model_test

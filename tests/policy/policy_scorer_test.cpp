@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::policy {
+namespace regraph::policy::policy_scorer_test {
 namespace {
 
 constexpr const char* kPlain = "__global__ void f(float* a) { a[threadIdx.x] = 1.0f; }";
@@ -93,4 +93,4 @@ TEST(PolicyScorer, SpeaksOfCodeThatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace regraph::policy
+}  // namespace regraph::policy::policy_scorer_test

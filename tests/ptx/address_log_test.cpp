@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <set>
 
-namespace regraph::ptx {
+namespace regraph::ptx::address_log_test {
 namespace {
 
 TEST(AddressLog, JoinsWhatContinues) {
@@ -75,4 +75,4 @@ TEST(AddressLog, ALargerAccessIsNotThatOfItsFirstBytes) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::address_log_test

@@ -1,7 +1,7 @@
 // Random straight-line programs: every handler set, full warps and single lanes give the same bits.
 #include "ptx/opcode_test_support.h"
 
-namespace regraph::ptx {
+namespace regraph::ptx::agreement_test {
 namespace {
 
 // Registers: %x0..7 (b32), %f0..7 (f32), %g0..7 (f64), %y0..7 (b64), %h0..7 (b16), %p %q %r.
@@ -249,4 +249,4 @@ TEST(AgreementTest, DivergentLoopsReconverge) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::agreement_test

@@ -5,7 +5,7 @@
 #include "ptx/decode/code.h"
 #include "ptx/ptx_test_support.h"
 
-namespace regraph::ptx {
+namespace regraph::ptx::atomic_contention_test {
 namespace {
 
 std::vector<std::uint64_t> words(const std::vector<std::uint64_t>& indices) {
@@ -193,4 +193,4 @@ TEST(AtomicContentionTest, SharedAtomicsCountLanes) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::atomic_contention_test

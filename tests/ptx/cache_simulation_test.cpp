@@ -8,7 +8,7 @@
 
 #include <iterator>
 
-namespace regraph::ptx {
+namespace regraph::ptx::cache_simulation_test {
 namespace {
 
 CacheGeometry small_gpu() {
@@ -264,4 +264,4 @@ TEST(CacheSimulationTest, FaultsAndBadInputsAreErrors) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::cache_simulation_test

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-namespace regraph::ptx {
+namespace regraph::ptx::calls_test {
 namespace {
 
 constexpr const char* kTargets[] = {"sm_90", "sm_100"};
@@ -157,4 +157,4 @@ TEST(CallsTest, EndlessRecursionIsAFault) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::calls_test

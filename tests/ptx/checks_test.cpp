@@ -1,7 +1,7 @@
 // Planted bugs are caught, their clean twins pass; faults name what, where and who.
 #include "ptx/ptx_test_support.h"
 
-namespace regraph::ptx {
+namespace regraph::ptx::checks_test {
 namespace {
 
 std::string kernel(const std::string& body, const std::string& before = "") {
@@ -263,4 +263,4 @@ TEST(ChecksTest, LaunchesAreChecked) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::checks_test

@@ -3,7 +3,7 @@
 
 #include <array>
 
-namespace regraph::ptx {
+namespace regraph::ptx::cluster_test {
 namespace {
 
 std::string kernel(const std::string& cluster, const std::string& body) {
@@ -136,4 +136,4 @@ TEST(ClusterTest, ExtentsAreChecked) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::cluster_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::ptx {
+namespace regraph::ptx::control_flow_test {
 namespace {
 
 FlowEffect branch(std::uint32_t target, bool conditional = true) {
@@ -58,4 +58,4 @@ TEST(ControlFlow, AHeaderIsOneLoop) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::control_flow_test

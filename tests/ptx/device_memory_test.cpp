@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace regraph::ptx {
+namespace regraph::ptx::device_memory_test {
 namespace {
 
 std::vector<std::uint64_t> begins(const DeviceMemory& memory) {
@@ -75,4 +75,4 @@ TEST(DeviceMemoryTest, OwnBuffersAreNotReleased) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::device_memory_test

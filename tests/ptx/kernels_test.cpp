@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace regraph::ptx {
+namespace regraph::ptx::kernels_test {
 namespace {
 
 class KernelsTest : public testing::TestWithParam<HandlerSet> {
@@ -275,4 +275,4 @@ TEST_P(KernelsTest, AsynchronousCopies) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::kernels_test

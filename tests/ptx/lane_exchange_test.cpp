@@ -4,7 +4,7 @@
 #include <bit>
 #include <set>
 
-namespace regraph::ptx {
+namespace regraph::ptx::lane_exchange_test {
 namespace {
 
 OpcodeInputs random_inputs() {
@@ -181,4 +181,4 @@ TEST(LaneExchangeTest, AtomicsAddUp) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::lane_exchange_test

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace regraph::ptx {
+namespace regraph::ptx::lane_meeting_test {
 namespace {
 
 constexpr std::uint32_t kThreads = 64;
@@ -334,4 +334,4 @@ TEST(LaneMeetingTest, WhateverLanesNameRunsEnd) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::lane_meeting_test

@@ -14,7 +14,7 @@
 #include <regex>
 #include <sstream>
 
-namespace regraph::ptx {
+namespace regraph::ptx::launch_file_test {
 namespace {
 
 std::string text_of(const std::filesystem::path& path) {
@@ -121,4 +121,4 @@ TEST(LaunchFileTest, RunsTheLaunchesOfAFile) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::launch_file_test

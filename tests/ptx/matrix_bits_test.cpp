@@ -10,7 +10,7 @@
 #include <map>
 #include <string_view>
 
-namespace regraph::ptx {
+namespace regraph::ptx::matrix_bits_test {
 namespace {
 
 constexpr std::uint64_t kUsualSeeds = 6;
@@ -138,4 +138,4 @@ TEST(MatrixBitsTest, WarpgroupsMultiplyAsAnH200) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::matrix_bits_test

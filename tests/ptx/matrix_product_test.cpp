@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace regraph::ptx {
+namespace regraph::ptx::matrix_product_test {
 namespace {
 
 // Which element a lane's value is, as the PTX ISA's tables have it: "Matrix Fragments for
@@ -225,4 +225,4 @@ TEST(MatrixProductTest, StoredMatricesCanRace) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::matrix_product_test

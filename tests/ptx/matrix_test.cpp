@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-namespace regraph::ptx {
+namespace regraph::ptx::matrix_test {
 namespace {
 
 using Words = std::vector<std::uint32_t>;
@@ -248,4 +248,4 @@ TEST(MatrixTest, CopiesArriveWhenTheThreadWaits) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::matrix_test

@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-namespace regraph::ptx {
+namespace regraph::ptx::mbarrier_test {
 namespace {
 
 std::string kernel(const std::string& body) {
@@ -323,4 +323,4 @@ TEST(MbarrierTest, SaysWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::mbarrier_test

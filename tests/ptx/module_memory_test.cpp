@@ -3,7 +3,7 @@
 
 #include "ptx/ptx_test_support.h"
 
-namespace regraph::ptx {
+namespace regraph::ptx::module_memory_test {
 namespace {
 
 constexpr const char* kModule = R"(.version 8.0
@@ -144,4 +144,4 @@ TEST(ModuleMemoryTest, BudgetsOfHugeGridsCostNothing) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::module_memory_test

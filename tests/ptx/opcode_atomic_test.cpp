@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace regraph::ptx {
+namespace regraph::ptx::opcode_atomic_test {
 namespace {
 
 // Runs `operation` by 20 lanes on one zero-padded 8-byte cell that starts with `initial`; the
@@ -176,4 +176,4 @@ TEST(OpcodeAtomicTest, Vectors) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::opcode_atomic_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace regraph::ptx {
+namespace regraph::ptx::opcode_half_test {
 namespace {
 
 double half_value(U bits) {
@@ -164,4 +164,4 @@ TEST(OpcodeHalfTest, EightBitFloats) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::opcode_half_test

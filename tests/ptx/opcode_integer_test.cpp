@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace regraph::ptx {
+namespace regraph::ptx::opcode_integer_test {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
@@ -217,4 +217,4 @@ TEST(OpcodeIntegerTest, Selections) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::opcode_integer_test

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <limits>
 
-namespace regraph::ptx {
+namespace regraph::ptx::opcodes_test {
 namespace {
 
 TEST(OpcodesTest, IntegerArithmetic) {
@@ -412,4 +412,4 @@ TEST(OpcodesTest, UnknownOpcodesAreNamedWithTheirLine) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::opcodes_test

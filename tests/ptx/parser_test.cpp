@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace regraph::ptx {
+namespace regraph::ptx::parser_test {
 namespace {
 
 TEST(ParserTest, ReadsDeclarationsScopesAndStatementsOverLines) {
@@ -193,4 +193,4 @@ TEST(ParserTest, SurvivesMutations) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::parser_test

@@ -1,7 +1,7 @@
 // Planted races are found and named, their clean twins pass.
 #include "ptx/ptx_test_support.h"
 
-namespace regraph::ptx {
+namespace regraph::ptx::race_test {
 namespace {
 
 std::string kernel(const std::string& body) {
@@ -219,4 +219,4 @@ TEST(RaceTest, LocksOrderBlocks) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::race_test

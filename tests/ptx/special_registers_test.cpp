@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace regraph::ptx {
+namespace regraph::ptx::special_registers_test {
 namespace {
 
 // Every thread stores %warpid, %nwarpid and a word of local memory that nobody wrote.
@@ -89,4 +89,4 @@ TEST(SpecialRegisters, LocalMemoryHoldsOtherBitsInEveryRunAndBlock) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::special_registers_test

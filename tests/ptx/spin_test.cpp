@@ -1,7 +1,7 @@
 // Threads that wait for others get on, or the wait is named.
 #include "ptx/ptx_test_support.h"
 
-namespace regraph::ptx {
+namespace regraph::ptx::spin_test {
 namespace {
 
 RunResult run_spin(const std::string& body, std::uint32_t blocks, std::uint32_t threads,
@@ -89,4 +89,4 @@ TEST(SpinTest, EndlessWaitsAreNamed) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::spin_test

@@ -2,7 +2,7 @@
 // fed by bulk copies and mbarriers.
 #include "ptx/matrix_test_support.h"
 
-namespace regraph::ptx {
+namespace regraph::ptx::tensor_kernels_test {
 namespace {
 
 constexpr std::size_t kSize = 192;
@@ -76,4 +76,4 @@ TEST(TensorKernelsTest, ProductOfAWarpgroup) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::tensor_kernels_test

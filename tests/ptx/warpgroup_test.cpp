@@ -2,7 +2,7 @@
 // memory.
 #include "ptx/warpgroup_kernel.h"
 
-namespace regraph::ptx {
+namespace regraph::ptx::warpgroup_test {
 namespace {
 
 using Case = WarpgroupCase;
@@ -210,4 +210,4 @@ TEST(WarpgroupTest, NeedsFourWarpsAndMemory) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::warpgroup_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace regraph::ptx {
+namespace regraph::ptx::watched_runs_test {
 namespace {
 
 const Cancellation kNever;
@@ -250,4 +250,4 @@ TEST(WatchedRuns, LogWhatIsReadOfMemoryThatMayBeWritten) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::watched_runs_test

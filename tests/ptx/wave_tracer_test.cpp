@@ -4,7 +4,7 @@
 #include "ptx/decode/slice.h"
 #include "ptx/ptx_test_support.h"
 
-namespace regraph::ptx {
+namespace regraph::ptx::wave_tracer_test {
 namespace {
 
 class WaveTracerTest : public testing::Test {
@@ -143,4 +143,4 @@ TEST_F(WaveTracerTest, ACopyOfNoBytesAccessesNothing) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::wave_tracer_test

@@ -1,7 +1,7 @@
 // wmma: matrices loaded, multiplied and stored, of all types, shapes and layouts.
 #include "ptx/matrix_bits.h"
 
-namespace regraph::ptx {
+namespace regraph::ptx::wmma_test {
 namespace {
 
 struct Case {
@@ -227,4 +227,4 @@ TEST(WmmaTest, SaysWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::wmma_test

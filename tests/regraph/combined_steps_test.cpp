@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::combined_steps_test {
 namespace {
 
 StepProposal proposal(const char* step, StepParameters parameters) {
@@ -41,4 +41,4 @@ TEST(CombinedSteps, CombinationsNameAState) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::combined_steps_test

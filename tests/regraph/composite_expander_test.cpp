@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::composite_expander_test {
 namespace {
 
 // Offers one step and applies it by writing its own name into the source.
@@ -95,4 +95,4 @@ TEST(CompositeExpander, AProposalOfNobodyIsRefused) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::composite_expander_test

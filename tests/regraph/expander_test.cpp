@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::expander_test {
 namespace {
 
 TEST(StepProposal, TextNamesStepAndParameters) {
@@ -12,4 +12,4 @@ TEST(StepProposal, TextNamesStepAndParameters) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::expander_test

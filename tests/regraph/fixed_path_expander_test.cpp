@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::fixed_path_expander_test {
 namespace {
 
 // Writes what it is asked to apply into the source.
@@ -82,4 +82,4 @@ TEST(FixedPathExpander, LeavesTheRestToTheOther) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::fixed_path_expander_test

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace regraph {
+namespace regraph::gain_statistics_test {
 namespace {
 
 const GainStatistics kSound = {2, 3, 4, 0.5, 6, 5, -0.25};
@@ -59,4 +59,4 @@ TEST(LearnedGains, OtherDevicesInformANewOneAndItsOwnOutweighThem) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::gain_statistics_test

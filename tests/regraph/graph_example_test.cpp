@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace regraph {
+namespace regraph::graph_example_test {
 namespace {
 
 Step step(const std::string& id) {
@@ -88,4 +88,4 @@ TEST_F(GraphExample, IsForgottenWithWhatWasLearned) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::graph_example_test

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace regraph {
+namespace regraph::priors_test {
 namespace {
 
 StepGraph example() {
@@ -230,4 +230,4 @@ TEST(Priors, OpinionsOnWhatCannotBeDoneAreShared) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::priors_test

@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-namespace regraph {
+namespace regraph::regraph_yaml_test {
 namespace {
 
 const std::string kShipped = std::string(REGRAPH_SOURCE_DIR) + "/graphs/cuda.yaml";
@@ -323,4 +323,4 @@ TEST(RegraphYaml, SurvivesDeepNestingAndAliases) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::regraph_yaml_test

@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace regraph {
+namespace regraph::regrapht_json_test {
 namespace {
 
 ReGraphTGraph sample() {
@@ -139,4 +139,4 @@ TEST(ReGraphTJson, SurvivesDamage) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::regrapht_json_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::step_graph_test {
 namespace {
 
 Step named(const char* id, std::vector<std::string> aliases = {}) {
@@ -95,4 +95,4 @@ TEST(StepGraph, ForgetsCandidates) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::step_graph_test

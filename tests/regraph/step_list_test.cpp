@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::step_list_test {
 namespace {
 
 TEST(StepList, ReadsStepsOneAfterAnother) {
@@ -63,4 +63,4 @@ TEST(StepList, SaysWhichEntryIsNoStep) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::step_list_test

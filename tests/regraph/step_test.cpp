@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::step_test {
 namespace {
 
 TEST(Step, NamesAreComparedWithoutCaseAndPunctuation) {
@@ -71,4 +71,4 @@ TEST(Step, NeedsWhatTheUserGrants) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::step_test

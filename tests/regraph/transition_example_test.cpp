@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace regraph {
+namespace regraph::transition_example_test {
 namespace {
 
 TransitionExample sound() {
@@ -84,4 +84,4 @@ TEST(TransitionExample, OfTwoThatDifferOneIsBetter) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::transition_example_test

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph {
+namespace regraph::dry_run_test {
 namespace {
 
 TEST(DryRun, ListsStepsByPriorAsTextAndJson) {
@@ -78,4 +78,4 @@ TEST(DryRun, WithoutProposalsTheReasonIsTold) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::dry_run_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::failed_steps_test {
 namespace {
 
 StateRecord state(std::uint32_t id, const char* step, Verdict verdict, const char* message) {
@@ -37,4 +37,4 @@ TEST(FailedSteps, SayWhyOfEveryStateThatIsNotCorrect) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::failed_steps_test

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace regraph {
+namespace regraph::likely_answer_test {
 namespace {
 
 // A search that found two candidates on one path, within the uncertainty of the original's 1 ms.
@@ -101,4 +101,4 @@ TEST_F(LikelyAnswerTest, LiesInTheRunDirectory) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::likely_answer_test

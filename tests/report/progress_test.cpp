@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace regraph {
+namespace regraph::progress_test {
 namespace {
 
 // Feeds a reporter the events of a short search.
@@ -103,4 +103,4 @@ TEST(Progress, WithoutALimitOfEvaluationsNoneIsShown) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::progress_test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph {
+namespace regraph::result_json_test {
 namespace {
 
 using nlohmann::json;
@@ -139,4 +139,4 @@ TEST(ResultJson, TellsLaunchesPatchAndCheck) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::result_json_test

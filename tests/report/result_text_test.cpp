@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::result_text_test {
 namespace {
 
 bool contains(const std::string& text, const std::string& part) {
@@ -168,4 +168,4 @@ TEST(ResultText, NoKernelIsSaidToBeatTheDevice) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::result_text_test

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph {
+namespace regraph::run_directory_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -168,4 +168,4 @@ TEST(RunDirectory, HoldsAPatchWhereThereIsOne) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::run_directory_test

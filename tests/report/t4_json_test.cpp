@@ -7,7 +7,7 @@
 #include <limits>
 #include <regex>
 
-namespace regraph {
+namespace regraph::t4_json_test {
 namespace {
 
 using nlohmann::json;
@@ -160,4 +160,4 @@ TEST(T4Json, TellsEveryCandidateWithItsTimesAndFacts) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::t4_json_test

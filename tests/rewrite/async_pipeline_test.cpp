@@ -1,7 +1,7 @@
 // Tiles that are copied asynchronously, several strips ahead.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::async_pipeline_test {
 namespace {
 
 Result<std::unique_ptr<KernelCase>> kernel_of(const std::string& copy, const std::string& use = {},
@@ -193,4 +193,4 @@ TEST(AsyncPipeline, RefusesWhatDoubleBufferDoes) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::async_pipeline_test

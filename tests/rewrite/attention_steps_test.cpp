@@ -1,7 +1,7 @@
 // What other steps make of rows in registers and of passes in one.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::attention_steps_test {
 namespace {
 
 const std::vector<Application> kFused = {{"scalar_replacement", {{"rows", "all"}}},
@@ -214,4 +214,4 @@ TEST(AttentionSteps, SumsOfOneNameAreKeptWhereTheyNeedToBe) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::attention_steps_test

@@ -1,7 +1,7 @@
 // Literal block extents: numbers that say what blockDim says.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::block_extents_test {
 namespace {
 
 Result<std::unique_ptr<KernelCase>> case_of(const std::string& index, const char* block = "64") {
@@ -34,4 +34,4 @@ TEST(BlockExtents, OtherNumbersStay) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::block_extents_test

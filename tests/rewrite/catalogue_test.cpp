@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-namespace regraph::test {
+namespace regraph::test::catalogue_test {
 namespace {
 
 TEST(Catalogue, DescribesEveryBuiltInStepWithItsParameters) {
@@ -35,4 +35,4 @@ TEST(Catalogue, DescribesEveryBuiltInStepWithItsParameters) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::catalogue_test

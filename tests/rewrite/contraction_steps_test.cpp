@@ -1,7 +1,7 @@
 // Steps for contractions in tiles: all levels at once, vectors, two tiles in turn.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::contraction_steps_test {
 namespace {
 
 // Sizes at which tiles of 64 and 128 are whole, and end in the middle, with strips that are whole
@@ -245,4 +245,4 @@ TEST(DoubleBuffer, LetsSomeThreadsCopyNothing) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::contraction_steps_test

@@ -1,7 +1,7 @@
 // Steps for convolutions on tiles in shared memory.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::convolution_steps_test {
 namespace {
 
 Application tile(const char* depth) {
@@ -307,4 +307,4 @@ TEST(SmemHalo, ThreadsMayHaveSeveralRows) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::convolution_steps_test

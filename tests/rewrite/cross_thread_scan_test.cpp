@@ -1,7 +1,7 @@
 // Loops that use what they have accumulated so far, dealt out to threads.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::cross_thread_scan_test {
 namespace {
 
 constexpr const char* kScans[] = {
@@ -273,4 +273,4 @@ TEST(SliceScan, RefusesWithAReason) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::cross_thread_scan_test

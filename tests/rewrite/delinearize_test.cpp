@@ -1,7 +1,7 @@
 // delinearize: flat indices that become indices along axes.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::delinearize_test {
 namespace {
 
 Application split(const char* axis = "x", const char* dimensions = "1") {
@@ -180,4 +180,4 @@ TEST(Delinearize, KeepsOtherGuards) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::delinearize_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::test {
+namespace regraph::test::device_limits_test {
 namespace {
 
 std::unique_ptr<KernelCase> sample_on(const std::string& name, const DeviceLimits& limits) {
@@ -107,4 +107,4 @@ TEST(DeviceLimits, WhatIsMatchedApplies) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::device_limits_test

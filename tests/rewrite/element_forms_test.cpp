@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace regraph::test {
+namespace regraph::test::element_forms_test {
 namespace {
 
 bool keeps_element(const std::string& body, const std::string& more_manifest = "") {
@@ -98,4 +98,4 @@ TEST(PreviousElements, AreThoseThatTheIterationBeforeHasStoredAlone) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::element_forms_test

@@ -3,7 +3,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::first_thread_test {
 namespace {
 
 // Of each condition in turn, in a kernel with all of them.
@@ -39,4 +39,4 @@ TEST(FirstThread, IsAskedForInSeveralWays) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::first_thread_test

@@ -9,7 +9,7 @@
 
 #include <set>
 
-namespace regraph::test {
+namespace regraph::test::forms_test {
 namespace {
 
 std::set<std::string> proposals(const KernelCase& kernel) {
@@ -93,4 +93,4 @@ TEST(DeadGuards, AreThoseThatFollow) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::forms_test

@@ -1,7 +1,7 @@
 // grid_reduction: elements that add to one place, added up by blocks first.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::grid_reduction_test {
 namespace {
 
 Application add_up(const char* threads = "64", const char* rounds = "2", const char* width = "4") {
@@ -138,4 +138,4 @@ TEST(GridReduction, Refuses) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::grid_reduction_test

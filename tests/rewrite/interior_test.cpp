@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace regraph::test {
+namespace regraph::test::interior_test {
 namespace {
 
 // A kernel of blocks of 32 x 4, as branch_hoist looks at it.
@@ -215,4 +215,4 @@ TEST(HasInteriorVersion, IsOneBranchWithBothParts) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::interior_test

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <set>
 
-namespace regraph::test {
+namespace regraph::test::inverse_rewrites_test {
 namespace {
 
 using rewrite::InverseRewrite;
@@ -302,4 +302,4 @@ TEST(InverseRewriter, WorksOnCandidatesAndRefusesOpaqueOnes) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::inverse_rewrites_test

@@ -1,7 +1,7 @@
 // linearize: grids of several axes that become one of flat indices.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::linearize_test {
 namespace {
 
 const Application kFlat = {"linearize", {}};
@@ -78,4 +78,4 @@ TEST(Linearize, Refuses) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::linearize_test

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace regraph::test {
+namespace regraph::test::loop_forms_test {
 namespace {
 
 TEST(InductionVariables, FollowFromTheLoopsCounter) {
@@ -193,4 +193,4 @@ TEST(InductionVariables, StayWhereTheyDoMore) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::loop_forms_test

@@ -3,7 +3,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::moved_parameters_test {
 namespace {
 
 // The kernel without moved parameters, as text; it computes the same.
@@ -52,4 +52,4 @@ TEST(MovedParameters, OthersStay) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::moved_parameters_test

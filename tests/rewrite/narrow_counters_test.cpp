@@ -1,7 +1,7 @@
 // Loops that count in 64 bits what fits 32.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::narrow_counters_test {
 namespace {
 
 Result<std::unique_ptr<KernelCase>> case_of(const std::string& loop) {
@@ -43,4 +43,4 @@ TEST(NarrowCounters, OthersStay) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::narrow_counters_test

@@ -1,7 +1,7 @@
 // Steps for stencils and convolutions.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::neighbourhood_steps_test {
 namespace {
 
 TEST(SmemHalo, StagesNeighbourhoodsOfManyShapes) {
@@ -45,4 +45,4 @@ TEST(SmemHalo, RefusesWithAReason) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::neighbourhood_steps_test

@@ -1,7 +1,7 @@
 // The largest value and the sums that it scales, in one loop.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::online_fusion_test {
 namespace {
 
 const Application kFuse = {"online_fusion", {{"form", "online"}}};
@@ -198,4 +198,4 @@ TEST(OnlineFusion, IsFollowedByOtherSteps) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::online_fusion_test

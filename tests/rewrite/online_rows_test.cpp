@@ -1,7 +1,7 @@
 // Sums that are scaled by a maximum, dealt out to the threads of a row.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::online_rows_test {
 namespace {
 
 const Application kFuse = {"online_fusion", {{"form", "online"}}};
@@ -181,4 +181,4 @@ __global__ void log_sum(const float* x, float* y, int rows, int n) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::online_rows_test

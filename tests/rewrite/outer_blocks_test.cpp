@@ -3,7 +3,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::outer_blocks_test {
 namespace {
 
 using rewrite::OuterBlocks;
@@ -188,4 +188,4 @@ TEST(OuterBlocks, IsNotForOthers) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::outer_blocks_test

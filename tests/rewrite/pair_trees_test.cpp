@@ -1,7 +1,7 @@
 // Trees and loops over pairs of a value and a place.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::pair_trees_test {
 namespace {
 
 Application laid_out(const char* threads, const char* rows, const char* width = "1") {
@@ -163,4 +163,4 @@ TEST(PairTrees, LoopsThatTellEqualValuesApartAreDealtOut) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::pair_trees_test

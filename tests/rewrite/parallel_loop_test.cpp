@@ -1,7 +1,7 @@
 // parallel_loop: loops whose iterations become threads.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::parallel_loop_test {
 namespace {
 
 Application fold(const char* loop = "1") {
@@ -279,4 +279,4 @@ TEST(ParallelLoop, KeepsThreadsBelowTwoToThe31) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::parallel_loop_test

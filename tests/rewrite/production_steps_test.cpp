@@ -3,7 +3,7 @@
 #include "source/build.h"
 #include "source/missing_operand.h"
 
-namespace regraph::test {
+namespace regraph::test::production_steps_test {
 namespace {
 
 Application rows(const char* threads, const char* width = "1") {
@@ -254,4 +254,4 @@ TEST(MissingOperand, IsAnErrorAtTheRewritersBorder) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::production_steps_test

@@ -3,7 +3,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::rebased_counters_test {
 namespace {
 
 std::string rebased(const std::string& loop) {
@@ -51,4 +51,4 @@ TEST(RebasedCounters, OthersStay) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::rebased_counters_test

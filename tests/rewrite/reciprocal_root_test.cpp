@@ -1,7 +1,7 @@
 // reciprocal_root: quotients by square roots.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::reciprocal_root_test {
 namespace {
 
 std::unique_ptr<KernelCase> case_of(const std::string& body, const std::string& more = "") {
@@ -66,4 +66,4 @@ TEST(ReciprocalRoot, RefusesOtherQuotients) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::reciprocal_root_test

@@ -1,7 +1,7 @@
 // Steps on kernels whose indices and values come through records.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::record_steps_test {
 namespace {
 
 const Application kElements = {"row_kernel", {{"form", "elements"}}};
@@ -30,4 +30,4 @@ TEST(RecordSteps, ElementsOfRowsAreThreads) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::record_steps_test

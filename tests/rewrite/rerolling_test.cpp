@@ -4,7 +4,7 @@
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::rerolling_test {
 namespace {
 
 // The kernel as steps see it; what comes of it must be correct.
@@ -146,4 +146,4 @@ TEST(RerolledLoops, OthersStay) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::rerolling_test

@@ -1,7 +1,7 @@
 // reshape_block: flat blocks as blocks of rows, grids that go along with them.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::reshape_block_test {
 namespace {
 
 const Application kReshaped = {"reshape_block", {}};
@@ -130,4 +130,4 @@ TEST(ReshapeBlock, IsWhatContractionBeginsWith) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::reshape_block_test

@@ -3,7 +3,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::rolled_copies_test {
 namespace {
 
 // The kernel with copies as loops, which must be correct.
@@ -82,4 +82,4 @@ TEST(RolledCopies, AreDealtOutToThreads) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::rolled_copies_test

@@ -3,7 +3,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::rolled_sums_test {
 namespace {
 
 // The kernel with sums as loops, which must be correct.
@@ -108,4 +108,4 @@ TEST(RolledSums, LeaveNamesThatOthersNeed) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::rolled_sums_test

@@ -1,7 +1,7 @@
 // Steps for kernels with one thread a row.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::row_steps_test {
 namespace {
 
 Application shared(const char* threads, const char* rows) {
@@ -367,4 +367,4 @@ TEST(SliceReduction, RefusesWithAReason) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::row_steps_test

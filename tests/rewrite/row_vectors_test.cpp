@@ -2,7 +2,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::row_vectors_test {
 namespace {
 
 Application vectors(const char* threads, const char* rows) {
@@ -163,4 +163,4 @@ TEST(RowVectors, RefusesWithAReason) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::row_vectors_test

@@ -1,7 +1,7 @@
 // Rows of elements in registers.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::scalar_replacement_test {
 namespace {
 
 // A thread with rows of four elements; what stands in the kernel is the test's.
@@ -203,4 +203,4 @@ TEST(ScalarReplacement, IsFollowedByOtherSteps) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::scalar_replacement_test

@@ -4,7 +4,7 @@
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::scaled_sums_test {
 namespace {
 
 // The kernel as steps see it; what comes of it must be correct.
@@ -87,4 +87,4 @@ TEST(ScaledSums, OthersStay) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::scaled_sums_test

@@ -2,7 +2,7 @@
 
 #include "rewrite/form_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::simplify_test {
 namespace {
 
 // The body of f(float* a, int n, int i, unsigned u, float x) once it is simplified.
@@ -63,4 +63,4 @@ TEST(Simplified, LeavesWhatMayDiffer) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::simplify_test

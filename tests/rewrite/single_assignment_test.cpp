@@ -4,7 +4,7 @@
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::single_assignment_test {
 namespace {
 
 std::unique_ptr<KernelCase> kernel_of(const std::string& body) {
@@ -89,4 +89,4 @@ TEST(ClippedWindows, OthersStay) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::single_assignment_test

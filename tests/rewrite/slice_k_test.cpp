@@ -1,7 +1,7 @@
 // Slices of a block that share the strips of a tiled loop.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::slice_k_test {
 namespace {
 
 // A block of 8 x 4 threads multiplies strips of 8 columns with a vector; what stands around the
@@ -168,4 +168,4 @@ TEST(Contraction, DealsStripsOutToSlices) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::slice_k_test

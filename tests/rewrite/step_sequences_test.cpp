@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iostream>
 
-namespace regraph::test {
+namespace regraph::test::step_sequences_test {
 namespace {
 
 // In CI; REGRAPH_REWRITE_SEQUENCES asks for more. With REGRAPH_REWRITE_RECORD=FILE what they are is
@@ -83,4 +83,4 @@ TEST(StepSequences, UnchangedKernelsPrintToTheSameCode) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::step_sequences_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::test {
+namespace regraph::test::steps_test {
 namespace {
 
 TEST(CoalesceSwap, ExchangesAxesAndKeepsTheLongSideInX) {
@@ -412,4 +412,4 @@ TEST(Steps, RefuseOpaqueKernels) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::steps_test

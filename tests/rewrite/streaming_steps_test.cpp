@@ -1,7 +1,7 @@
 // Steps for element-wise kernels, atomics and long loops.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::streaming_steps_test {
 namespace {
 
 Result<std::unique_ptr<KernelCase>> saxpy(const std::string& assume) {
@@ -246,4 +246,4 @@ TEST(FastMath, RefusesWithoutPermissionOrWork) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::streaming_steps_test

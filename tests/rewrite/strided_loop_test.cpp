@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace regraph::test {
+namespace regraph::test::strided_loop_test {
 namespace {
 
 const Application kStrided = {"strided_loop", {}};
@@ -129,4 +129,4 @@ TEST(StridedLoop, RefusesWarpsThatWorkTogether) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::strided_loop_test

@@ -2,7 +2,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::strip_loop_test {
 namespace {
 
 // A block of 32 threads that stages 32 elements of `a` a strip; the loop's parts and what stands
@@ -174,4 +174,4 @@ TEST(StripLoop, IsCopyBarrierUseBarrier) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::strip_loop_test

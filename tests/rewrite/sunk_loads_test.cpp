@@ -3,7 +3,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::sunk_loads_test {
 namespace {
 
 std::string sunk(const std::string& body) {
@@ -40,4 +40,4 @@ TEST(SunkLoads, OthersStay) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::sunk_loads_test

@@ -4,7 +4,7 @@
 #include "rewrite/forms/single_assignment.h"
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::table_values_test {
 namespace {
 
 // The printed body of a kernel with the statements, which make `to` of `i`.
@@ -104,4 +104,4 @@ TEST(SingleAssignment, OthersStay) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::table_values_test

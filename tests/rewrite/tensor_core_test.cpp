@@ -1,7 +1,7 @@
 // Matrix products on tensor cores.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::tensor_core_test {
 namespace {
 
 // C = A * B with factors in the order of the indices that are given.
@@ -133,4 +133,4 @@ TEST(TensorCore, TakesProductsAlone) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::tensor_core_test

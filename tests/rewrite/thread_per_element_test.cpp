@@ -1,7 +1,7 @@
 // thread_per_element: grid-stride loops become one thread an element.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::thread_per_element_test {
 namespace {
 
 const Application kPerElement = {"thread_per_element", {}};
@@ -181,4 +181,4 @@ TEST(ThreadPerElement, RefusesWhatOrdersIterationsOrAsksForThreads) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::thread_per_element_test

@@ -2,7 +2,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::thread_rows_test {
 namespace {
 
 using rewrite::grid_for_rows;
@@ -59,4 +59,4 @@ TEST(ThreadRows, AGridOfBlocksIsMultiplied) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::thread_rows_test

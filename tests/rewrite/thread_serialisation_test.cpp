@@ -3,7 +3,7 @@
 
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::thread_serialisation_test {
 namespace {
 
 std::unique_ptr<KernelCase> block_of(const std::string& body, const std::string& block = "16",
@@ -111,4 +111,4 @@ TEST(ThreadSerialisation, NeedLeaveToAddInAnotherOrder) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::thread_serialisation_test

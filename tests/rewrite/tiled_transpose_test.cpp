@@ -1,7 +1,7 @@
 // tiled_transpose: permutations of axes through tiles.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::tiled_transpose_test {
 namespace {
 
 Application tiled(const char* dimensions = "1", const char* rows = "4") {
@@ -55,4 +55,4 @@ TEST(TiledTranspose, TakesMatrices) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::tiled_transpose_test

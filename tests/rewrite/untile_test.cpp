@@ -1,7 +1,7 @@
 // untile: tiles that were laid out by hand, and the plain loop that they were made of.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::untile_test {
 namespace {
 
 const Application kUntile = {"untile", {}};
@@ -145,4 +145,4 @@ TEST(Untile, NamesOfThreadsFollowGroups) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::untile_test

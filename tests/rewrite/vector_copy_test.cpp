@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::test {
+namespace regraph::test::vector_copy_test {
 namespace {
 
 using affine::AccessMap;
@@ -99,4 +99,4 @@ TEST(VectorCopy, NeedsNeighboursInMemory) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::vector_copy_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::test {
+namespace regraph::test::vector_type_test {
 namespace {
 
 TEST(VectorType, IsWhatOneAccessMoves) {
@@ -17,4 +17,4 @@ TEST(VectorType, IsWhatOneAccessMoves) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::vector_type_test

@@ -1,7 +1,7 @@
 // vectorize_window: neighbours along rows in vectors.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::vectorize_window_test {
 namespace {
 
 Application vectors(const char* width = "4") {
@@ -122,4 +122,4 @@ TEST(BranchHoist, BordersMayBeAskedForByEquality) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::vectorize_window_test

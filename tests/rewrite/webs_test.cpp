@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace regraph::test {
+namespace regraph::test::webs_test {
 namespace {
 
 TEST(Webs, AreDeclaredWhereTheyGetTheirValue) {
@@ -40,4 +40,4 @@ TEST(Webs, LeaveAddressesAndArraysAlone) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::webs_test

@@ -1,7 +1,7 @@
 // Steps for stencils and convolutions whose threads produce rows that follow each other.
 #include "rewrite/step_checks.h"
 
-namespace regraph::test {
+namespace regraph::test::window_steps_test {
 namespace {
 
 // At sizes with blocks inside, blocks at all borders, and nothing but borders.
@@ -197,4 +197,4 @@ TEST(ThreadCoarsen, RefusesOrdersWithAReason) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::window_steps_test

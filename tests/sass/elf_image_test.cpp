@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::sass {
+namespace regraph::sass::elf_image_test {
 namespace {
 
 const char* const kSource = "__global__ void k(float* p) { p[threadIdx.x] *= 2.0f; }";
@@ -91,4 +91,4 @@ TEST(ElfImage, OffsetsAndSizesBeyondTheFileAreEmptySections) {
 }
 
 }  // namespace
-}  // namespace regraph::sass
+}  // namespace regraph::sass::elf_image_test

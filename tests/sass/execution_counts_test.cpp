@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::sass {
+namespace regraph::sass::execution_counts_test {
 namespace {
 
 using ptx::InstructionClass;
@@ -240,4 +240,4 @@ TEST(ExecutionCounts, UnrolledLoopsInsideALoopAgreeWithThePtx) {
 }
 
 }  // namespace
-}  // namespace regraph::sass
+}  // namespace regraph::sass::execution_counts_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::sass {
+namespace regraph::sass::instruction_test {
 namespace {
 
 // Encodings as NVIDIA's disassembler of CUDA 13 explains them.
@@ -135,4 +135,4 @@ TEST(Instruction, AnyBitsDecode) {
 }
 
 }  // namespace
-}  // namespace regraph::sass
+}  // namespace regraph::sass::instruction_test

@@ -9,7 +9,7 @@
 
 #include <sstream>
 
-namespace regraph::sass {
+namespace regraph::sass::line_table_test {
 namespace {
 
 const char* const kTwoKernels = R"cuda(
@@ -132,4 +132,4 @@ TEST(LineTable, DoesNotChangeTheCode) {
 }
 
 }  // namespace
-}  // namespace regraph::sass
+}  // namespace regraph::sass::line_table_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::sass {
+namespace regraph::sass::local_reuse_test {
 namespace {
 
 struct Access {
@@ -127,4 +127,4 @@ TEST(LocalReuse, ReadsTheSpillsOfARealKernel) {
 }
 
 }  // namespace
-}  // namespace regraph::sass
+}  // namespace regraph::sass::local_reuse_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::sass {
+namespace regraph::sass::loop_entries_test {
 namespace {
 
 using Kind = ptx::FlowEffect::Kind;
@@ -29,4 +29,4 @@ TEST(LoopEntries, AreThePassesThatComeFromOutside) {
 }
 
 }  // namespace
-}  // namespace regraph::sass
+}  // namespace regraph::sass::loop_entries_test

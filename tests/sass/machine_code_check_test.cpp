@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::sass {
+namespace regraph::sass::machine_code_check_test {
 namespace {
 
 struct Checked {
@@ -97,4 +97,4 @@ TEST(MachineCodeCheck, NoticesBranchesOfAnotherArchitecture) {
 }
 
 }  // namespace
-}  // namespace regraph::sass
+}  // namespace regraph::sass::machine_code_check_test

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace regraph::sass {
+namespace regraph::sass::machine_code_test {
 namespace {
 
 using test::kernel_with;
@@ -134,4 +134,4 @@ TEST(MachineCode, SurvivesTruncatedAndDamagedCubins) {
 }
 
 }  // namespace
-}  // namespace regraph::sass
+}  // namespace regraph::sass::machine_code_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::score {
+namespace regraph::score::score_item_test {
 namespace {
 
 Score some_score() {
@@ -155,4 +155,4 @@ TEST(Score, IsReadStrictly) {
 }
 
 }  // namespace
-}  // namespace regraph::score
+}  // namespace regraph::score::score_item_test

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::score {
+namespace regraph::score::scorer_test {
 namespace {
 
 using learn::AnswerOutcome;
@@ -191,4 +191,4 @@ TEST_F(ScorerTest, WhatIsNotKnownGetsNoReward) {
 }
 
 }  // namespace
-}  // namespace regraph::score
+}  // namespace regraph::score::scorer_test

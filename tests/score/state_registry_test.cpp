@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace regraph::score {
+namespace regraph::score::state_registry_test {
 namespace {
 
 RegisteredProblem problem() {
@@ -93,4 +93,4 @@ TEST_F(StateRegistryTest, HostileLinesAreRefused) {
 }
 
 }  // namespace
-}  // namespace regraph::score
+}  // namespace regraph::score::state_registry_test

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <set>
 
-namespace regraph {
+namespace regraph::baselines_test {
 namespace {
 
 class Baseline : public ::testing::Test {
@@ -179,4 +179,4 @@ TEST(SearchMethods, AreDocumentedAndNamedOnce) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::baselines_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::budget_meter_test {
 namespace {
 
 TEST(BudgetMeter, DecliningCostsNothingUntilItIsAllThatHappens) {
@@ -31,4 +31,4 @@ TEST(BudgetMeter, WhatWasPaidForInVainCounts) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::budget_meter_test

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <stdexcept>
 
-namespace regraph {
+namespace regraph::driver_test {
 namespace {
 
 using landscape::Shape;
@@ -369,4 +369,4 @@ TEST(Driver, RejectsABaselineThatFailsItsOwnVerification) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::driver_test

@@ -14,7 +14,7 @@
 #include <mutex>
 #include <set>
 
-namespace regraph {
+namespace regraph::expansion_context_test {
 namespace {
 
 using landscape::Shape;
@@ -222,4 +222,4 @@ TEST(ExpansionContext, AskingForNothingCountsAsAnEvaluation) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::expansion_context_test

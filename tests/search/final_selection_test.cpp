@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace regraph {
+namespace regraph::final_selection_test {
 namespace {
 
 TimeEstimate around(double median, double spread, TimeMethod method, int samples = 1) {
@@ -205,4 +205,4 @@ TEST(FinalSelection, NothingToChooseFromIsTheOriginal) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::final_selection_test

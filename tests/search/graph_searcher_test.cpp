@@ -10,7 +10,7 @@
 #include <random>
 #include <set>
 
-namespace regraph {
+namespace regraph::graph_searcher_test {
 namespace {
 
 std::unique_ptr<Searcher> make(const char* name, const SelectionConfig& config = {}) {
@@ -344,4 +344,4 @@ TEST(Greedy, TakesTheLikeliestStepOfTheBestState) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::graph_searcher_test

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace regraph {
+namespace regraph::known_states_test {
 namespace {
 
 Evaluation evaluation(TimeMethod method, double seconds, double predicted_seconds = 0.0) {
@@ -222,4 +222,4 @@ TEST(KnownStates, LeapsThatPayAreTriedSooner) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::known_states_test

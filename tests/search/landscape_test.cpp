@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdio>
 
-namespace regraph {
+namespace regraph::landscape_test {
 namespace {
 
 using landscape::Shape;
@@ -67,4 +67,4 @@ TEST(Landscape, SearchesReachTheirFloors) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::landscape_test

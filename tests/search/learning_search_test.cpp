@@ -12,7 +12,7 @@
 
 #include <atomic>
 
-namespace regraph {
+namespace regraph::learning_search_test {
 namespace {
 
 using landscape::Shape;
@@ -154,4 +154,4 @@ TEST_F(LearningSearch, HalfOfItIsGreedy) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::learning_search_test

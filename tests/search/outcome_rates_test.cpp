@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::outcome_rates_test {
 namespace {
 
 TEST(OutcomeRates, GuessesCoverEverything) {
@@ -31,4 +31,4 @@ TEST(OutcomeRates, TheOtherGuessIsWhatHappensMostOften) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::outcome_rates_test

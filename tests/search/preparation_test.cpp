@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-namespace regraph {
+namespace regraph::preparation_test {
 namespace {
 
 using landscape::Shape;
@@ -98,4 +98,4 @@ TEST(Preparation, IsDoneAheadWhereEvaluationsAreNot) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::preparation_test

@@ -13,7 +13,7 @@
 #include <limits>
 #include <mutex>
 
-namespace regraph {
+namespace regraph::resume_test {
 namespace {
 
 using landscape::Shape;
@@ -374,4 +374,4 @@ TEST_F(Resume, AnotherSearchIsRefused) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::resume_test

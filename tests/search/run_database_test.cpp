@@ -8,7 +8,7 @@
 
 #include <random>
 
-namespace regraph {
+namespace regraph::run_database_test {
 namespace {
 
 using landscape::Shape;
@@ -164,4 +164,4 @@ TEST_F(RunDatabaseTest, DamagedFilesNeverGiveAnotherResult) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::run_database_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace regraph {
+namespace regraph::run_experience_test {
 namespace {
 
 StepProposal proposal(const char* step, const char* factor = "2") {
@@ -63,4 +63,4 @@ TEST(RunExperience, OneWonderDoesNotDecideTheSearch) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::run_experience_test

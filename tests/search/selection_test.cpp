@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-namespace regraph {
+namespace regraph::selection_test {
 namespace {
 
 Hash128 identity(std::uint64_t key) {
@@ -176,4 +176,4 @@ TEST(Selector, BacktracksFromBlockedNodes) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::selection_test

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-namespace regraph {
+namespace regraph::state_graph_test {
 namespace {
 
 Hash128 identity(std::uint64_t key) {
@@ -391,4 +391,4 @@ TEST(StateGraph, AdoptionsKeepTheInvariants) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::state_graph_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::transposition_table_test {
 namespace {
 
 TEST(TranspositionTable, FindsWhatWasAddedAndNothingElse) {
@@ -44,4 +44,4 @@ TEST(TranspositionTable, ReservingKeepsEntries) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::transposition_table_test

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace regraph {
+namespace regraph::work_ahead_test {
 namespace {
 
 using landscape::Shape;
@@ -394,4 +394,4 @@ TEST(WorkAhead, AsksNobodyWhoIsPaid) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::work_ahead_test

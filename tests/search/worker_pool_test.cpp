@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph {
+namespace regraph::worker_pool_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -159,4 +159,4 @@ TEST(WorkerPool, WorkAheadTakesNobodysPlace) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::worker_pool_test

@@ -2,7 +2,7 @@
 
 #include "session/opened_session.h"
 
-namespace regraph {
+namespace regraph::candidate_file_test {
 namespace {
 
 constexpr const char* kTwoKernels = R"(
@@ -120,4 +120,4 @@ TEST_F(CandidateFile, OneLaunchDoesNotBecomeSeveral) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::candidate_file_test

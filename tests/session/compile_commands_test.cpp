@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace regraph {
+namespace regraph::compile_commands_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -100,4 +100,4 @@ TEST(CompileCommands, DefinesAreDirectives) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::compile_commands_test

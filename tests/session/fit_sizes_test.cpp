@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-namespace regraph {
+namespace regraph::fit_sizes_test {
 namespace {
 
 class FitSizesTest : public test::SessionTest {
@@ -109,4 +109,4 @@ TEST_F(FitSizesTest, AManifestForCompletionSaysWhatASearchWouldStumbleOver) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::fit_sizes_test

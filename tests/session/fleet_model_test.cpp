@@ -9,7 +9,7 @@
 #include <memory>
 #include <thread>
 
-namespace regraph {
+namespace regraph::fleet_model_test {
 namespace {
 
 class FleetModel : public test::SessionTest {
@@ -102,4 +102,4 @@ TEST(FleetModelOptions, ComeBackWithTheRun) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::fleet_model_test

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace regraph {
+namespace regraph::kept_program_test {
 namespace {
 
 class KeptProgramTest : public test::SessionTest {
@@ -374,4 +374,4 @@ TEST_F(KeptProgramTest, LibrariesThatComputeNothingAreNamed) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::kept_program_test

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-namespace regraph {
+namespace regraph::kinds_test {
 namespace {
 
 TEST(ExpanderKinds, AreFoundByName) {
@@ -75,4 +75,4 @@ TEST(Installation, FindsWhatLiesBesideAProgram) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::kinds_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph {
+namespace regraph::measured_lengths_test {
 namespace {
 
 class MeasuredLengthsTest : public test::SessionTest {
@@ -100,4 +100,4 @@ TEST_F(MeasuredLengthsTest, AreInTheManifestThatIsWrittenDown) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::measured_lengths_test

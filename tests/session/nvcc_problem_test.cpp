@@ -9,7 +9,7 @@
 #include <optional>
 #include <stdlib.h>
 
-namespace regraph {
+namespace regraph::nvcc_problem_test {
 namespace {
 
 constexpr const char* kStandardSums = R"(#include <cstdio>
@@ -117,4 +117,4 @@ TEST_F(NvccProblem, WithoutNvccTheMessageSaysWhatWouldHelp) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::nvcc_problem_test

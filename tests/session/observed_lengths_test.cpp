@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph {
+namespace regraph::observed_lengths_test {
 namespace {
 
 struct Seen {
@@ -191,4 +191,4 @@ TEST_F(ObservedLengthsTest, AKernelThatFailsSaysHow) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::observed_lengths_test

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-namespace regraph {
+namespace regraph::own_choices_test {
 namespace {
 
 class OwnChoices : public test::SessionTest {
@@ -89,4 +89,4 @@ TEST_F(OwnChoices, StructuresHoldNumbersThatAreSaid) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::own_choices_test

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <sstream>
 
-namespace regraph {
+namespace regraph::patch_check_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -323,4 +323,4 @@ TEST_F(BuiltPatchCheckTest, ACapturedKernelIsHandedBackToItsProgram) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::patch_check_test

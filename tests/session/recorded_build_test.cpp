@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace regraph {
+namespace regraph::recorded_build_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -78,4 +78,4 @@ TEST_F(RecordedBuildTest, SaysWhatAFailedBuildSaid) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::recorded_build_test

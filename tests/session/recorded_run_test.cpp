@@ -3,7 +3,7 @@
 #include "report/run_report.h"
 #include "session/opened_session.h"
 
-namespace regraph {
+namespace regraph::recorded_run_test {
 namespace {
 
 class RecordedRunOf : public test::SessionTest {
@@ -77,4 +77,4 @@ TEST_F(RecordedRunOf, SaysWhyADirectoryIsNoRun) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::recorded_run_test

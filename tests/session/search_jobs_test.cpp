@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <thread>
 
-namespace regraph {
+namespace regraph::search_jobs_test {
 namespace {
 
 SearchConfig chosen(int asked, int places) {
@@ -37,4 +37,4 @@ TEST(SearchJobs, AreWhatWasAskedFor) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::search_jobs_test

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph {
+namespace regraph::sequential_source_test {
 namespace {
 
 class SequentialSourceOf : public test::SessionTest {
@@ -100,4 +100,4 @@ TEST_F(SequentialSourceOf, RefusalsNameFileAndLine) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::sequential_source_test

@@ -4,7 +4,7 @@
 #include "session/opened_problem.h"
 #include "session/opened_session.h"
 
-namespace regraph {
+namespace regraph::session_test {
 namespace {
 
 class SessionOf : public test::SessionTest {};
@@ -115,4 +115,4 @@ TEST_F(SessionOf, TellsWhoseFaultAFailureIs) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::session_test

@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace regraph::source {
+namespace regraph::source::analysis_test {
 namespace {
 
 // Whether `half` stands for itself in polynomials of the kernel.
@@ -99,4 +99,4 @@ TEST(Analysis, ChainsOfDefinitionsAreWorkedOutOnce) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::analysis_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace regraph::source {
+namespace regraph::source::choose_launch_test {
 namespace {
 
 const KernelSignature kKernel = {"k",
@@ -80,4 +80,4 @@ TEST(ChooseLaunch, AnOverlapElsewhereIsNotForgotten) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::choose_launch_test

@@ -10,7 +10,7 @@
 
 #include <string>
 
-namespace regraph::source {
+namespace regraph::source::clang_forms_test {
 namespace {
 
 Unit unit_of(const std::string& source) {
@@ -546,4 +546,4 @@ TEST(ClangForms, OpaqueCodeHasTheNamesOfItsVariables) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::clang_forms_test

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <sys/stat.h>
 
-namespace regraph::source {
+namespace regraph::source::clang_frontend_test {
 namespace {
 
 std::string read(const std::string& path) {
@@ -381,4 +381,4 @@ TEST(ClangFrontEnd, AnErrorMakesTheKernelOpaqueAndSaysWhere) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::clang_frontend_test

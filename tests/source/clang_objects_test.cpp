@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace regraph::source {
+namespace regraph::source::clang_objects_test {
 namespace {
 
 // The printed body of a kernel with objects taken apart; empty where they could not be.
@@ -216,4 +216,4 @@ TEST(ClangObjects, OthersStay) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::clang_objects_test

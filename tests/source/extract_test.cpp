@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-namespace regraph::source {
+namespace regraph::source::extract_test {
 namespace {
 
 Result<DeviceCode> extract(const std::string& source, std::vector<std::string> kernels = {}) {
@@ -645,4 +645,4 @@ TEST(Extract, SurvivesAnything) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::extract_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::source {
+namespace regraph::source::host_launch_test {
 namespace {
 
 const KernelSignature kKernel = {"k",
@@ -162,4 +162,4 @@ TEST(HostLaunch, SeesBuffersThatArePassedTwice) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::host_launch_test

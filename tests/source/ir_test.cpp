@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::source {
+namespace regraph::source::ir_test {
 namespace {
 
 TEST(Operators, SpellingsAreReadBack) {
@@ -129,4 +129,4 @@ TEST(CountedLoop, IsOneOnlyWhereNothingElseChangesTheCounter) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::ir_test

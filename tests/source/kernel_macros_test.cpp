@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-namespace regraph::source {
+namespace regraph::source::kernel_macros_test {
 namespace {
 
 // What follows the directives.
@@ -121,4 +121,4 @@ TEST(KernelMacros, OneThatIsNotUsedIsNamed) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::kernel_macros_test

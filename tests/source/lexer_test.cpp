@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace regraph::source {
+namespace regraph::source::lexer_test {
 namespace {
 
 std::vector<std::string> words(std::string_view text) {
@@ -70,4 +70,4 @@ TEST(Lexer, SurvivesAnything) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::lexer_test

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <sys/stat.h>
 
-namespace regraph::source {
+namespace regraph::source::local_includes_test {
 namespace {
 
 class LocalIncludes : public ::testing::Test {
@@ -113,4 +113,4 @@ TEST_F(LocalIncludes, HasLimits) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::local_includes_test

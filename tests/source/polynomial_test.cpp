@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::source {
+namespace regraph::source::polynomial_test {
 namespace {
 
 std::optional<Polynomial> plain(const ExprPtr& expr) {
@@ -56,4 +56,4 @@ TEST(Polynomial, BitsOfAnIndexMakeItAgain) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::polynomial_test

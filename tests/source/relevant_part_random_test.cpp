@@ -12,7 +12,7 @@
 #include <random>
 #include <set>
 
-namespace regraph::source {
+namespace regraph::source::relevant_part_random_test {
 namespace {
 
 using Random = std::mt19937;
@@ -227,4 +227,4 @@ TEST(RelevantPartOfRandomFiles, ClangTakesWhatIsShownAndWhatIsPutBack) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::relevant_part_random_test

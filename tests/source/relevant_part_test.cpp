@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-namespace regraph::source {
+namespace regraph::source::relevant_part_test {
 namespace {
 
 RelevantPart part_of(std::string_view source,
@@ -412,4 +412,4 @@ TEST(RelevantPart, KeepsItsPromisesForTheFilesOfTheTests) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::relevant_part_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::source {
+namespace regraph::source::reserved_names_test {
 namespace {
 
 TEST(ReservedNames, AreTheLanguagesCudasAndTheCompilers) {
@@ -13,4 +13,4 @@ TEST(ReservedNames, AreTheLanguagesCudasAndTheCompilers) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::reserved_names_test

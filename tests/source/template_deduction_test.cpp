@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace regraph::source {
+namespace regraph::source::template_deduction_test {
 namespace {
 
 // What the template's parameters are bound to in "<kernel> <host>", or the error.
@@ -116,4 +116,4 @@ TEST(TemplateDeduction, ExpressionsAreNoDeclarations) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::template_deduction_test

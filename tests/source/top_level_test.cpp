@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace regraph::source {
+namespace regraph::source::top_level_test {
 namespace {
 
 struct Split {
@@ -119,4 +119,4 @@ TEST(TopLevel, NamesDirectives) {
 }
 
 }  // namespace
-}  // namespace regraph::source
+}  // namespace regraph::source::top_level_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace regraph::triton {
+namespace regraph::triton::cut_out_test {
 namespace {
 
 CutOut seen() {
@@ -111,4 +111,4 @@ TEST(CutOutDraft, NamesThatTheKernelHasNotAreNotTaken) {
 }
 
 }  // namespace
-}  // namespace regraph::triton
+}  // namespace regraph::triton::cut_out_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace regraph::triton {
+namespace regraph::triton::dot_tiles_test {
 namespace {
 
 KernelText product(const std::string& type = "fp16") {
@@ -83,4 +83,4 @@ TEST(DotTiles, RefuseWhatIsNoTile) {
 }
 
 }  // namespace
-}  // namespace regraph::triton
+}  // namespace regraph::triton::dot_tiles_test

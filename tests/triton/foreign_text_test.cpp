@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-namespace regraph::triton {
+namespace regraph::triton::foreign_text_test {
 namespace {
 
 constexpr const char* kPython = "/usr/bin/python3";
@@ -110,4 +110,4 @@ TEST_F(ForeignText, WhatIsNoKernelIsSaidWithItsLine) {
 }
 
 }  // namespace
-}  // namespace regraph::triton
+}  // namespace regraph::triton::foreign_text_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace regraph::triton {
+namespace regraph::triton::kernel_text_test {
 namespace {
 
 constexpr const char* kText = R"py(# regraph-triton:
@@ -143,4 +143,4 @@ TEST(KernelText, SharedBytesStandInTheFirstLineOfThePtx) {
 }
 
 }  // namespace
-}  // namespace regraph::triton
+}  // namespace regraph::triton::kernel_text_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace regraph::triton {
+namespace regraph::triton::value_proposals_test {
 namespace {
 
 KernelText product() {
@@ -100,4 +100,4 @@ TEST(Assumptions, OtherTilesAddInAnotherOrder) {
 }
 
 }  // namespace
-}  // namespace regraph::triton
+}  // namespace regraph::triton::value_proposals_test

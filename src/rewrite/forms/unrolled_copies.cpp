@@ -42,6 +42,7 @@ bool changes_nothing(const ExprPtr& value) {
     result = result && !is<OpaqueExpression>(expr) && !is<InitializerList>(expr) &&
              as_unary(expr, UnaryOperator::address_of) == nullptr;
   });
+  return result;
 }
 
 Element accessed_element(const Expr& access, const Analysis& analysis) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::dataset {
+namespace regraph::dataset::canonical_text_test {
 namespace {
 
 TEST(CanonicalText, NamesAndLayoutDoNotCount) {
@@ -23,4 +23,4 @@ TEST(CanonicalText, EverythingElseDoes) {
 }
 
 }  // namespace
-}  // namespace regraph::dataset
+}  // namespace regraph::dataset::canonical_text_test

@@ -13,7 +13,7 @@
 #include <set>
 #include <string>
 
-namespace regraph::dataset {
+namespace regraph::dataset::generated_kernels_test {
 namespace {
 
 constexpr std::uint64_t kKernels = 3;
@@ -67,4 +67,4 @@ INSTANTIATE_TEST_SUITE_P(Families, GeneratedFamily, ::testing::ValuesIn(generato
                          [](const auto& family) { return family.param; });
 
 }  // namespace
-}  // namespace regraph::dataset
+}  // namespace regraph::dataset::generated_kernels_test

@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_set>
 
-namespace regraph::dataset {
+namespace regraph::dataset::generator_test {
 namespace {
 
 GeneratedKernel kernel(const std::string& family, std::uint64_t seed, std::uint64_t index) {
@@ -92,4 +92,4 @@ TEST(Generator, ManyTextsAreDistinctAndSmall) {
 }
 
 }  // namespace
-}  // namespace regraph::dataset
+}  // namespace regraph::dataset::generator_test

@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-namespace regraph::dataset {
+namespace regraph::dataset::kernel_draft_test {
 namespace {
 
 constexpr std::uint64_t kMany = 300;
@@ -144,4 +144,4 @@ TEST(ThreadLayout, GuardsEveryAxisAndFollowsTheBlock) {
 }
 
 }  // namespace
-}  // namespace regraph::dataset
+}  // namespace regraph::dataset::kernel_draft_test

@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <unordered_set>
 
-namespace regraph::dataset {
+namespace regraph::dataset::write_generated_test {
 namespace {
 
 class WriteGenerated : public ::testing::Test {
@@ -138,4 +138,4 @@ TEST_F(WriteGenerated, LeavesNothingBehindAfterAnError) {
 }
 
 }  // namespace
-}  // namespace regraph::dataset
+}  // namespace regraph::dataset::write_generated_test

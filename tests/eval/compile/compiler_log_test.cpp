@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::compile_internal {
+namespace regraph::compile_internal::compiler_log_test {
 namespace {
 
 TEST(CompilerLog, RewritesLinesAndPaths) {
@@ -106,4 +106,4 @@ TEST(PtxasReport, SurvivesGarbage) {
 }
 
 }  // namespace
-}  // namespace regraph::compile_internal
+}  // namespace regraph::compile_internal::compiler_log_test

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph {
+namespace regraph::compiler_test {
 namespace {
 
 using test::real_configuration;
@@ -577,4 +577,4 @@ TEST(Compiler, ManyThreadsShareOneCompilerAndCache) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::compiler_test

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string>
 
-namespace regraph {
+namespace regraph::cuda_toolkit_test {
 namespace {
 
 // Sets an environment variable for the time of a test.
@@ -104,4 +104,4 @@ TEST(CudaToolkit, AnOldOneIsNamedAndPassedOver) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::cuda_toolkit_test

@@ -9,7 +9,7 @@
 
 #include <cstring>
 
-namespace regraph::compile_internal {
+namespace regraph::compile_internal::foreign_bytes_test {
 namespace {
 
 std::string mutate(const std::string& original, std::uint64_t round) {
@@ -103,4 +103,4 @@ TEST(CompileCache, DamagedEntriesAreNotEntries) {
 }
 
 }  // namespace
-}  // namespace regraph::compile_internal
+}  // namespace regraph::compile_internal::foreign_bytes_test

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace regraph {
+namespace regraph::nvcc_test {
 namespace {
 
 using test::real_configuration;
@@ -354,4 +354,4 @@ TEST(NvccMissing, OnlyRefusalsThatItWouldNotShareAskForIt) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::nvcc_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::compile_internal {
+namespace regraph::compile_internal::nvcc_text_test {
 namespace {
 
 constexpr const char* kMarkerLine =
@@ -62,4 +62,4 @@ TEST(NvccText, SurvivesGarbage) {
 }
 
 }  // namespace
-}  // namespace regraph::compile_internal
+}  // namespace regraph::compile_internal::nvcc_text_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::same_code_test {
 namespace {
 
 std::string asserting(const std::string& line, const std::string& value = "1") {
@@ -28,4 +28,4 @@ TEST(SameCode, CommentsAndLocationsDoNotCount) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::same_code_test

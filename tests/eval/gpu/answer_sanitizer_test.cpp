@@ -16,7 +16,7 @@
 #include <thread>
 #include <unistd.h>
 
-namespace regraph::gpu {
+namespace regraph::gpu::answer_sanitizer_test {
 namespace {
 
 using test::WithEnvironment;
@@ -280,4 +280,4 @@ TEST_F(AnswerSanitizer, TheToolkitComesBeforeThePath) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::answer_sanitizer_test

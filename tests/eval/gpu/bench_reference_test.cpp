@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace regraph::gpu {
+namespace regraph::gpu::bench_reference_test {
 namespace {
 
 // The harness's own kernel, on the interpreter, writes what the host says it does.
@@ -117,4 +117,4 @@ TEST(BenchReference, TheLongestSumRunsAlongEverySize) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::bench_reference_test

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace regraph::gpu {
+namespace regraph::gpu::counter_facts_test {
 namespace {
 
 // A copy of 2^28 floats as the H200's counters should show it: 2 x 1.07 GB in 505 us.
@@ -182,4 +182,4 @@ TEST_F(MissingWork, WhatThereIsToDoDecidesWhereItIsKnown) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::counter_facts_test

@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <set>
 
-namespace regraph::gpu {
+namespace regraph::gpu::counter_plan_test {
 namespace {
 
 class CounterPlanTest : public ::testing::Test {
@@ -111,4 +111,4 @@ TEST_F(CounterPlanTest, WithoutADriverNothingIsCollected) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::counter_plan_test

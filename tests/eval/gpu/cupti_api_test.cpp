@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace regraph::gpu {
+namespace regraph::gpu::cupti_api_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -115,4 +115,4 @@ TEST(CuptiApi, ClosedCountersAreNotMissingOnes) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::cupti_api_test

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace regraph::gpu {
+namespace regraph::gpu::double_reference_test {
 namespace {
 
 template <typename Number>
@@ -91,4 +91,4 @@ TEST_F(RoundedFromDouble, LargeOutputsAreRoundedWhole) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::double_reference_test

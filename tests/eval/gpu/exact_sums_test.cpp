@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::gpu {
+namespace regraph::gpu::exact_sums_test {
 namespace {
 
 Problem with_output(ScalarType type) {
@@ -44,4 +44,4 @@ TEST(ExactSums, AnInputDoesNotCount) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::exact_sums_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::gpu {
+namespace regraph::gpu::gpu_device_test {
 namespace {
 
 DeviceProperties properties(std::string name, std::string architecture) {
@@ -52,4 +52,4 @@ TEST(GpuDevice, DevicesAreNamedByNameOrArchitecture) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::gpu_device_test

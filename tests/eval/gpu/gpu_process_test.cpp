@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace regraph::gpu {
+namespace regraph::gpu::gpu_process_test {
 namespace {
 
 // The worker looks for the driver there first.
@@ -107,4 +107,4 @@ TEST(GpuProcess, TheWorkersEnvironmentIsSmall) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::gpu_process_test

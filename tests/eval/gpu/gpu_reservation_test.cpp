@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace regraph::gpu {
+namespace regraph::gpu::gpu_reservation_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -118,4 +118,4 @@ TEST(GpuReservationTest, WithoutAFileTimingGoesOn) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::gpu_reservation_test

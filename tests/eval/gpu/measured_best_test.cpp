@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::gpu {
+namespace regraph::gpu::measured_best_test {
 namespace {
 
 std::shared_ptr<const PreparedCandidate> kernel() {
@@ -66,4 +66,4 @@ TEST(MeasuredBest, WhatIsWithdrawnPrunesNothing) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::measured_best_test

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph::gpu {
+namespace regraph::gpu::messages_test {
 namespace {
 
 TimeRequest some_request() {
@@ -61,4 +61,4 @@ TEST(Messages, GarbageIsSurvived) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::messages_test

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace regraph::gpu {
+namespace regraph::gpu::nvml_test {
 namespace {
 
 using test::WithEnvironment;
@@ -155,4 +155,4 @@ TEST(Nvml, HeatAndPowerSupplyDisturb) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::nvml_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace regraph::gpu {
+namespace regraph::gpu::prepared_store_test {
 namespace {
 
 Candidate candidate(const std::string& source) {
@@ -54,4 +54,4 @@ TEST(PreparedStore, LetsTheOldestGo) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::prepared_store_test

@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-namespace regraph::gpu {
+namespace regraph::gpu::race_test {
 namespace {
 
 // A GPU that runs two kernels under a noise model. Time passes as the samples take, plus 0.1 ms a
@@ -227,4 +227,4 @@ TEST(Race, RefusesWhatIsNoTime) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::race_test

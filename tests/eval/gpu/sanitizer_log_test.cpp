@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::gpu {
+namespace regraph::gpu::sanitizer_log_test {
 namespace {
 
 TEST(SanitizerLog, NothingFound) {
@@ -126,4 +126,4 @@ TEST(SanitizerLog, AnyTextIsTaken) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::sanitizer_log_test

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace regraph::gpu {
+namespace regraph::gpu::speed_of_light_test {
 namespace {
 
 constexpr DeviceCeilings kH200 = {4.248e12, 66.9e12, 60.0 * (1 << 20)};
@@ -55,4 +55,4 @@ TEST(SpeedOfLight, NoTimeIsImpossible) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::speed_of_light_test

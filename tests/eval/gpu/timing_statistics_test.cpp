@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace regraph::gpu {
+namespace regraph::gpu::timing_statistics_test {
 namespace {
 
 TEST(TimingStatistics, OrderStatisticsOfAKnownSet) {
@@ -122,4 +122,4 @@ TEST(TimingStatistics, BlocksWidenTheIntervalOfSamplesThatShareAClock) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::timing_statistics_test

@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace regraph::gpu {
+namespace regraph::gpu::timing_verdict_test {
 namespace {
 
 constexpr double kUsualHertz = 1.98e9;
@@ -159,4 +159,4 @@ TEST(TimingVerdict, NoiseOfTrials) {
 }
 
 }  // namespace
-}  // namespace regraph::gpu
+}  // namespace regraph::gpu::timing_verdict_test

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace regraph {
+namespace regraph::atomic_time_test {
 namespace {
 
 const DeviceSpec& h200() {
@@ -63,4 +63,4 @@ TEST(GlobalAtomicSeconds, ReturningCostsWhereNothingMeets) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::atomic_time_test

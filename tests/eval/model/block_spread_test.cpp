@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-namespace regraph {
+namespace regraph::block_spread_test {
 namespace {
 
 TEST(SpreadBlocks, AreAllOfASmallGrid) {
@@ -39,4 +39,4 @@ TEST(SpreadBlocks, TheFirstFewAreOfEverywhere) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::block_spread_test

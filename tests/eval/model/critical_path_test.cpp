@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::critical_path_test {
 namespace {
 
 constexpr LoadLatency kNoLatency = {0.0};
@@ -110,4 +110,4 @@ TEST(CriticalPath, AProfileOfAnotherKernelGivesNothing) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::critical_path_test

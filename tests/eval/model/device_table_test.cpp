@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-namespace regraph {
+namespace regraph::device_table_test {
 namespace {
 
 class Random {
@@ -216,4 +216,4 @@ TEST(DeviceTable, IsReadFromAFile) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::device_table_test

@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace regraph {
+namespace regraph::device_test {
 namespace {
 
 TEST(Device, IsFoundByNameAndArchitectureInAnyCase) {
@@ -87,4 +87,4 @@ TEST(Device, NumbersArePlausible) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::device_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::load_latency_test {
 namespace {
 
 const DeviceSpec kDevice = test::device("h200");
@@ -87,4 +87,4 @@ __global__ void k(const float* in, float* out, int n) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::load_latency_test

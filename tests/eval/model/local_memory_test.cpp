@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace regraph {
+namespace regraph::local_memory_test {
 namespace {
 
 DeviceSpec h200() {
@@ -75,4 +75,4 @@ TEST(L1Bytes, AreWhatSharedMemoryLeaves) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::local_memory_test

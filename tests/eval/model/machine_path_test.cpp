@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::machine_path_test {
 namespace {
 
 const LoadLatency kNoLatency = {};
@@ -83,4 +83,4 @@ TEST(MachinePath, CountsOfAnotherKernelGiveNothing) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::machine_path_test

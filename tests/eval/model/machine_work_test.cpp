@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::machine_work_test {
 namespace {
 
 struct Both {
@@ -114,4 +114,4 @@ TEST(MachineWork, LocalMemoryIsCountedWhereItIs) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::machine_work_test

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <thread>
 
-namespace regraph {
+namespace regraph::model_evaluator_test {
 namespace {
 
 const Cancellation kNever;
@@ -388,4 +388,4 @@ TEST(ModelEvaluator, EqualCandidatesGetEqualEvaluationsOnAnyThread) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::model_evaluator_test

@@ -6,7 +6,7 @@
 
 #include <cuda_occupancy.h>
 
-namespace regraph {
+namespace regraph::occupancy_test {
 namespace {
 
 using Limiter = Occupancy::Limiter;
@@ -129,4 +129,4 @@ TEST(Occupancy, AgreesWithNvidiasCalculator) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::occupancy_test

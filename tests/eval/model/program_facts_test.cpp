@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace regraph {
+namespace regraph::program_facts_test {
 namespace {
 
 // Of a kernel `body` whose thread has index i, with arrays of m * n floats.
@@ -165,4 +165,4 @@ TEST(ProgramFacts, FunctionsWithFasterFormsAreSeen) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::program_facts_test

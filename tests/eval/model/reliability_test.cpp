@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::reliability_test {
 namespace {
 
 class Reliability : public ::testing::Test {
@@ -78,4 +78,4 @@ TEST_F(Reliability, FloatAtomicsThatTakeNoTimeDoNotMatter) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::reliability_test

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace regraph {
+namespace regraph::sampling_test {
 namespace {
 
 TEST(RepresentativeBlocks, AreAllOfASmallGrid) {
@@ -168,4 +168,4 @@ TEST(SampleLaunch, EndsWhenCancelled) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::sampling_test

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace regraph {
+namespace regraph::timing_model_test {
 namespace {
 
 // A real sample whose traffic, occupancy and grid the tests change at will.
@@ -375,4 +375,4 @@ k(const float* in, float* out, int n) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::timing_model_test

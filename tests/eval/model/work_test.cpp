@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::work_test {
 namespace {
 
 using ptx::InstructionClass;
@@ -131,4 +131,4 @@ TEST(WorkOf, SharedAtomicsTakeAPassForEachLaneUnlessTheyIncrement) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::work_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::work_witness_test {
 namespace {
 
 const Cancellation kNever;
@@ -77,4 +77,4 @@ TEST(WorkWitness, UnevenBlocksAreNoReason) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::work_witness_test

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph {
+namespace regraph::shared_evaluator_test {
 namespace {
 
 // Counts its calls and how many ran at once; takes a moment.
@@ -97,4 +97,4 @@ TEST(SharedEvaluator, ForgetsTimeoutsCancellationsAndTheOldest) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::shared_evaluator_test

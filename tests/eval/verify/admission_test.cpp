@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::verify {
+namespace regraph::verify::admission_test {
 namespace {
 
 std::string ptx_of(const std::string& body, const std::string& before = "") {
@@ -132,4 +132,4 @@ TEST(Admission, SurvivesGarbage) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::admission_test

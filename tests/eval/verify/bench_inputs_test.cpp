@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace regraph::verify {
+namespace regraph::verify::bench_inputs_test {
 namespace {
 
 using test::pointer;
@@ -61,4 +61,4 @@ TEST(BenchInputs, HaveOneIntegerEverywhereForCounters) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::bench_inputs_test

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-namespace regraph {
+namespace regraph::bench_threads_test {
 namespace {
 
 using Effort = EvaluationBudget::Effort;
@@ -206,4 +206,4 @@ tests: [{n: 1000}, {n: 300}, {n: 1}]
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::bench_threads_test

@@ -6,7 +6,7 @@
 #include "eval/verify/examination.h"
 #include "eval/verify/verifier_test_support.h"
 
-namespace regraph {
+namespace regraph::bench_verification_test {
 namespace {
 
 using test::compiled;
@@ -371,4 +371,4 @@ TEST(PathSet, AddsAndSubtracts) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::bench_verification_test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph {
+namespace regraph::benign_races_test {
 namespace {
 
 using test::compiled;
@@ -98,4 +98,4 @@ TEST(BenignRaces, AreNotAllowedUnasked) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::benign_races_test

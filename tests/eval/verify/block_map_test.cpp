@@ -4,7 +4,7 @@
 
 #include <functional>
 
-namespace regraph::verify {
+namespace regraph::verify::block_map_test {
 namespace {
 
 // Which elements of argument 1 a block writes.
@@ -100,4 +100,4 @@ TEST(BlockMap, KnowsWhatItCannotExplain) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::block_map_test

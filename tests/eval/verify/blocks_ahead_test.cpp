@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace regraph::verify {
+namespace regraph::verify::blocks_ahead_test {
 namespace {
 
 const Cancellation kGoesOn;
@@ -219,4 +219,4 @@ TEST(BlocksAhead, DoNotRunPastAFaultOrALimit) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::blocks_ahead_test

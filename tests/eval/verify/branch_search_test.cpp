@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace regraph::verify {
+namespace regraph::verify::branch_search_test {
 namespace {
 
 using test::compiled;
@@ -100,4 +100,4 @@ TEST(BranchSearch, LeavesAloneWhatTheOriginalComparesWith) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::branch_search_test

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-namespace regraph {
+namespace regraph::captured_test {
 namespace {
 
 using test::compiled;
@@ -245,4 +245,4 @@ TEST(Null, StaysNull) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::captured_test

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace regraph::verify {
+namespace regraph::verify::comparison_test {
 namespace {
 
 Argument output(ScalarType type = ScalarType::f32) {
@@ -151,4 +151,4 @@ TEST(ExactlyRepresentable, SmallMultiplesOfASixteenth) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::comparison_test

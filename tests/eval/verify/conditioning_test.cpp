@@ -3,7 +3,7 @@
 
 #include "eval/verify/verifier_test_support.h"
 
-namespace regraph {
+namespace regraph::conditioning_test {
 namespace {
 
 const Cancellation kNever;
@@ -147,4 +147,4 @@ TEST_F(Conditioning, ThereIsNothingToLookAtWithoutProductsAndSums) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::conditioning_test

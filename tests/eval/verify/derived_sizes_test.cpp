@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace regraph {
+namespace regraph::derived_sizes_test {
 namespace {
 
 using test::compiled;
@@ -95,4 +95,4 @@ TEST(DerivedSizes, TheOnlyOneIsComparedInBoundedTime) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::derived_sizes_test

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace regraph::verify {
+namespace regraph::verify::double_shadow_test {
 namespace {
 
 const Cancellation kNever;
@@ -237,4 +237,4 @@ __global__ void k(const float* x, float* y, float a) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::double_shadow_test

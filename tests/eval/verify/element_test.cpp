@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace regraph::verify {
+namespace regraph::verify::element_test {
 namespace {
 
 TEST(Element, HalfRoundTripsEveryBitPattern) {
@@ -65,4 +65,4 @@ TEST(Element, StoresAndLoadsEveryType) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::element_test

@@ -2,7 +2,7 @@
 
 #include "eval/verify/verifier_test_support.h"
 
-namespace regraph {
+namespace regraph::examination_test {
 namespace {
 
 using test::Bench;
@@ -307,4 +307,4 @@ tests: [{N: 512}, {N: 200}]
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::examination_test

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-namespace regraph::verify {
+namespace regraph::verify::float_work_test {
 namespace {
 
 using test::compiled;
@@ -72,4 +72,4 @@ TEST(FloatWork, FindsResultsNearTheEndOfTheirType) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::float_work_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace regraph::verify {
+namespace regraph::verify::global_state_test {
 namespace {
 
 // One kernel with `body` and the variable `t` in global memory.
@@ -62,4 +62,4 @@ TEST(GlobalState, LocalMemoryOfItsOwnIs) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::global_state_test

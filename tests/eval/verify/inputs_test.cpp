@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-namespace regraph::verify {
+namespace regraph::verify::inputs_test {
 namespace {
 
 Argument buffer(ScalarType type, BufferInit init = {}) {
@@ -205,4 +205,4 @@ TEST(Inputs, AtLeastFiveDistinctDistributionsAndAsManyAsAskedFor) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::inputs_test

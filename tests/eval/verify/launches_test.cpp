@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph {
+namespace regraph::launches_test {
 namespace {
 
 const Cancellation kNever;
@@ -232,4 +232,4 @@ __global__ void final_sum(const float* values, float* y, long long count) { y[0]
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::launches_test

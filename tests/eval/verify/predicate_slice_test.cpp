@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace regraph::verify {
+namespace regraph::verify::predicate_slice_test {
 namespace {
 
 using test::compiled;
@@ -72,4 +72,4 @@ TEST(PredicateSlice, TellsThreadsAndDataApart) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::predicate_slice_test

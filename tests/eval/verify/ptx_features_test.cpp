@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace regraph::verify {
+namespace regraph::verify::ptx_features_test {
 namespace {
 
 TEST(PtxFeatures, AreFoundOnceWithLineAndStatement) {
@@ -39,4 +39,4 @@ TEST(PtxFeatures, CommentsStringsAndLikeNamesAreNone) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::ptx_features_test

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace regraph::verify {
+namespace regraph::verify::repeated_runs_test {
 namespace {
 
 Problem sums() {
@@ -82,4 +82,4 @@ TEST(RepeatedRuns, AtomicAdditionsAreFoundInPtx) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::repeated_runs_test

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-namespace regraph::verify {
+namespace regraph::verify::sprinkle_test {
 namespace {
 
 Argument input(ScalarType type) {
@@ -83,4 +83,4 @@ TEST(Sprinkle, TheEndIsTheLastFewElements) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::sprinkle_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace regraph::verify {
+namespace regraph::verify::test_cases_test {
 namespace {
 
 using test::pointer;
@@ -236,4 +236,4 @@ TEST(TestCases, KeepPowersOfTwoWhereNoLengthDependsOnThem) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::test_cases_test

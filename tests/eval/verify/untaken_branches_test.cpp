@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace regraph::verify {
+namespace regraph::verify::untaken_branches_test {
 namespace {
 
 using test::compiled;
@@ -49,4 +49,4 @@ __global__ void k(const float* x, float* y, int n) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::untaken_branches_test

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-namespace regraph {
+namespace regraph::verifier_test {
 namespace {
 
 using test::Bench;
@@ -322,4 +322,4 @@ TEST(Verifier, CancellationIsReportedAndForgotten) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::verifier_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::verify {
+namespace regraph::verify::warp_order_test {
 namespace {
 
 TEST(WarpOrder, FlipsTheBitsAboveTheLane) {
@@ -48,4 +48,4 @@ TEST(WarpOrder, SurvivesGarbage) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::warp_order_test

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <set>
 
-namespace regraph::verify {
+namespace regraph::verify::whole_inputs_test {
 namespace {
 
 using Kind = BufferInit::Kind;
@@ -183,4 +183,4 @@ TEST(WholeInputs, FilesComeFirstAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace regraph::verify
+}  // namespace regraph::verify::whole_inputs_test

@@ -11,7 +11,7 @@
 #include <chrono>
 #include <unistd.h>
 
-namespace regraph::fleet {
+namespace regraph::fleet::nats_connect_test {
 namespace {
 
 #define SKIP_WITHOUT_SERVER() \
@@ -213,4 +213,4 @@ TEST(NatsConnect, TlsOfAServerWithoutIsRefused) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::nats_connect_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::fleet {
+namespace regraph::fleet::nats_library_test {
 namespace {
 
 TEST(NatsLibrary, IsLoadedWhereItIsInstalled) {
@@ -33,4 +33,4 @@ TEST(NatsLibrary, AnotherLibraryUnderTheNameIsRefused) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::nats_library_test

@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-namespace regraph::fleet {
+namespace regraph::fleet::nats_stranger_test {
 namespace {
 
 using NatsStranger = NatsTrouble;
@@ -124,4 +124,4 @@ TEST_F(NatsStranger, WhatIsTooLargeIsRefusedAtOnce) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::nats_stranger_test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/cancellation.h"
+#include "fleet/contract_people.h"
 #include "fleet/nats/jetstream.h"
 #include "fleet/nats/nats_house.h"
 #include "fleet/nats/nats_library.h"
@@ -19,7 +20,6 @@
 
 namespace regraph::fleet {
 
-inline const Cancellation kNever;
 inline const std::string kLane = "predict-1.0";
 
 class NatsTrouble : public testing::Test {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace regraph::fleet {
+namespace regraph::fleet::nats_trouble_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -314,4 +314,4 @@ TEST_F(NatsTrouble, ManyConnectionsComeAndGo) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::nats_trouble_test

@@ -5,7 +5,7 @@
 #include <random>
 #include <zstd.h>
 
-namespace regraph::fleet {
+namespace regraph::fleet::packing_test {
 namespace {
 
 TEST(Packing, WhatIsPackedComesOutAgain) {
@@ -72,4 +72,4 @@ TEST(Packing, DamagedBytesDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::packing_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::fleet {
+namespace regraph::fleet::subjects_test {
 namespace {
 
 TEST(Subjects, JobsAreFoundInThem) {
@@ -45,4 +45,4 @@ TEST(Servers, AreSplitAndShownWithoutPasswords) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::subjects_test

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-namespace regraph::fleet {
+namespace regraph::fleet::memory_broker_test {
 namespace {
 
 class MemoryHouse final : public BrokerHouse {
@@ -61,4 +61,4 @@ TEST(MemoryBroker, WorkersWhoDoNotPostAgainAreGone) {
 }
 
 }  // namespace
-}  // namespace regraph::fleet
+}  // namespace regraph::fleet::memory_broker_test

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace regraph::ptx {
+namespace regraph::ptx::second_machine_test {
 namespace {
 
 class Machines : public testing::Environment {
@@ -38,4 +38,4 @@ class Machines : public testing::Environment {
     testing::AddGlobalTestEnvironment(new Machines);
 
 }  // namespace
-}  // namespace regraph::ptx
+}  // namespace regraph::ptx::second_machine_test

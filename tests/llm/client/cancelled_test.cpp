@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-namespace regraph::llm {
+namespace regraph::llm::cancelled_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -78,4 +78,4 @@ TEST(Cancelled, WhileWaitingForTheLimitsPerMinute) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::cancelled_test

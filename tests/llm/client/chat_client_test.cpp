@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-namespace regraph::llm {
+namespace regraph::llm::chat_client_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -246,4 +246,4 @@ TEST(ChatClient, SaysWhenTheLimitsPerMinuteLeaveNoTime) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::chat_client_test

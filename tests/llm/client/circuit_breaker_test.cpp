@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::circuit_breaker_test {
 namespace {
 
 ChatError error(ChatFailure failure) {
@@ -36,4 +36,4 @@ TEST(CircuitBreaker, OpensForAllModels) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::circuit_breaker_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::client_statistics_test {
 namespace {
 
 TEST(ClientStatistics, CountsByKind) {
@@ -33,4 +33,4 @@ TEST(ClientStatistics, CountsByKind) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::client_statistics_test

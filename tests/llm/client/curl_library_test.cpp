@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::curl_library_test {
 namespace {
 
 TEST(CurlLibrary, IsLoaded) {
@@ -37,4 +37,4 @@ TEST(CurlLibrary, IsRefusedWhereItIsSomethingElse) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::curl_library_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::decode_answer_test {
 namespace {
 
 DecodedAnswer decoded(std::string_view body) {
@@ -139,4 +139,4 @@ TEST(DecodeAnswer, SurvivesDepth) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::decode_answer_test

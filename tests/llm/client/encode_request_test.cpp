@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace regraph::llm {
+namespace regraph::llm::encode_request_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -87,4 +87,4 @@ TEST(EncodeRequest, RefusesWhatCannotBeAsked) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::encode_request_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::endpoint_test {
 namespace {
 
 std::string url(const char* base) {
@@ -73,4 +73,4 @@ TEST(Endpoint, NeverRepeatsAPassword) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::endpoint_test

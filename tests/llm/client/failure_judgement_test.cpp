@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::failure_judgement_test {
 namespace {
 
 Judgement status(int number, const char* code = "", const char* message = "") {
@@ -55,4 +55,4 @@ TEST(FailureJudgement, OfTransfers) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::failure_judgement_test

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <zlib.h>
 
-namespace regraph::llm {
+namespace regraph::llm::faults_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -358,4 +358,4 @@ TEST(Faults, SomethingThatIsNotHttp) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::faults_test

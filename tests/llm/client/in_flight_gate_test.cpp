@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph::llm {
+namespace regraph::llm::in_flight_gate_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -55,4 +55,4 @@ TEST(InFlightGate, WaitersCanBeCancelledOrRunOutOfTime) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::in_flight_gate_test

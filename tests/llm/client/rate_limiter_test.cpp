@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::rate_limiter_test {
 namespace {
 
 using Time = RateLimiter::Time;
@@ -45,4 +45,4 @@ TEST(RateLimiter, WhatWasNotSentCostsNothing) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::rate_limiter_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::retry_after_test {
 namespace {
 
 // 1994-11-06 08:49:37 UTC, the date of RFC 9110's examples.
@@ -42,4 +42,4 @@ TEST(RetryAfter, IgnoresNonsense) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::retry_after_test

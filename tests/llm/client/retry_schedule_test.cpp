@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace regraph::llm {
+namespace regraph::llm::retry_schedule_test {
 namespace {
 
 constexpr double kLong = 1e6;
@@ -92,4 +92,4 @@ TEST(RetrySchedule, DoesNotWaitBeyondTheDeadline) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::retry_schedule_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::scrub_test {
 namespace {
 
 TEST(Scrub, RemovesTheKeyEverywhere) {
@@ -52,4 +52,4 @@ TEST(Excerpt, IsCutBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::scrub_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::server_dialect_test {
 namespace {
 
 TEST(ServerDialect, LeavesOutWhatIsRefused) {
@@ -40,4 +40,4 @@ TEST(ServerDialect, CannotLeaveOutWhatIsNotSent) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::server_dialect_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::server_error_test {
 namespace {
 
 TEST(ServerError, ReadsOpenAi) {
@@ -117,4 +117,4 @@ TEST(ServerError, KnowsAnUnknownModelAndAnEmptyAccount) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::server_error_test

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph::llm {
+namespace regraph::llm::soak_test {
 namespace {
 
 constexpr int kThreads = 32;
@@ -158,4 +158,4 @@ TEST(Soak, EveryCallReturnsAndSuccessesAreRight) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::soak_test

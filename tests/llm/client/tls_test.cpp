@@ -9,7 +9,7 @@
 #include <openssl/x509v3.h>
 #include <thread>
 
-namespace regraph::llm {
+namespace regraph::llm::tls_test {
 namespace {
 
 using KeyPointer = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
@@ -119,4 +119,4 @@ TEST(Tls, RefusesAServerThatSpeaksNone) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::tls_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::token_bucket_test {
 namespace {
 
 using Time = TokenBucket::Time;
@@ -66,4 +66,4 @@ TEST(TokenBucket, TimeThatRunsBackwardsAddsNothing) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::token_bucket_test

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
-namespace regraph::llm {
+namespace regraph::llm::transfer_engine_test {
 namespace {
 
 std::unique_ptr<TransferEngine> make_engine(TransferOptions options = {}) {
@@ -168,4 +168,4 @@ TEST(TransferEngine, NamesAFileOfCertificatesThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::transfer_engine_test

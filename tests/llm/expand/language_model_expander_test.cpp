@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <map>
 
-namespace regraph::test {
+namespace regraph::test::language_model_expander_test {
 namespace {
 
 using LanguageModelExpander = ExpansionCase;
@@ -363,4 +363,4 @@ TEST_F(LanguageModelExpander, RequestsDependOnTheirInputsAlone) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::language_model_expander_test

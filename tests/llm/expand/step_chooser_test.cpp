@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace regraph::test {
+namespace regraph::test::step_chooser_test {
 namespace {
 
 class StepChooser : public ExpansionCase {
@@ -191,4 +191,4 @@ TEST_F(StepChooser, WhatCannotBeReadCountsAsNoAnswer) {
 }
 
 }  // namespace
-}  // namespace regraph::test
+}  // namespace regraph::test::step_chooser_test

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace regraph::llm {
+namespace regraph::llm::step_meaning_test {
 namespace {
 
 TEST(StepMeaning, OneIdeaInOtherWordsIsOneStep) {
@@ -45,4 +45,4 @@ TEST(StepMeaning, TakingBackNamesNothingButTheLastStep) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::step_meaning_test

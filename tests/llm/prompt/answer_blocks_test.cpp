@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::answer_blocks_test {
 namespace {
 
 std::string rest_of(std::string_view text) {
@@ -65,4 +65,4 @@ TEST(AnswerBlocks, UnclosedAndTooManyBlocksAreErrors) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::answer_blocks_test

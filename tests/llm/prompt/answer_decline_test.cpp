@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph::llm {
+namespace regraph::llm::answer_decline_test {
 namespace {
 
 TEST(AnswerDecline, ReadsALine) {
@@ -68,4 +68,4 @@ TEST(AnswerDecline, TellsWhetherATextOnlyDeclines) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::answer_decline_test

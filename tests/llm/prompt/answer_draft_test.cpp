@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::answer_draft_test {
 namespace {
 
 constexpr const char* kLaunch = R"({"block": 64, "grid": 1})";
@@ -129,4 +129,4 @@ TEST(AnswerDraft, CodeBesideADeclineIsKept) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::answer_draft_test

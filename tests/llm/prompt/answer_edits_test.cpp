@@ -6,7 +6,7 @@
 #include <chrono>
 #include <random>
 
-namespace regraph::llm {
+namespace regraph::llm::answer_edits_test {
 namespace {
 
 const std::string kShown =
@@ -253,4 +253,4 @@ TEST(AnswerEdits, TakeLinearTimeOnHostileAnswers) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::answer_edits_test

@@ -8,7 +8,7 @@
 
 #include <chrono>
 
-namespace regraph::llm {
+namespace regraph::llm::answer_parser_test {
 namespace {
 
 class AnswerParserTest : public ::testing::Test {
@@ -389,4 +389,4 @@ TEST_F(AnswerParserTest, TakesLinearTimeOnHostileAnswers) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::answer_parser_test

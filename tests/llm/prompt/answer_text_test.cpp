@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::answer_text_test {
 namespace {
 
 ChatChoice choice(std::string text, FinishReason finish = FinishReason::stop) {
@@ -37,4 +37,4 @@ TEST(AnswerText, WhatCannotBeReadIsSaid) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::answer_text_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::choice_and_code_test {
 namespace {
 
 ChatChoice choice(std::string text) {
@@ -47,4 +47,4 @@ TEST(ChoiceAndCode, WithoutAListItIsNone) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::choice_and_code_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::code_rules_test {
 namespace {
 
 std::string message(std::string_view code, std::string_view base = "") {
@@ -90,4 +90,4 @@ TEST(CodeRules, RejectsDigraphs) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::code_rules_test

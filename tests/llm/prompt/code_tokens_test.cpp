@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::code_tokens_test {
 namespace {
 
 using Tokens = std::vector<std::string_view>;
@@ -31,4 +31,4 @@ TEST(CodeTokens, NamesAreNamesAndKeywords) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::code_tokens_test

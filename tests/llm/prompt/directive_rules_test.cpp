@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::directive_rules_test {
 namespace {
 
 std::string message(std::string_view directive) {
@@ -49,4 +49,4 @@ TEST(DirectiveRules, MacrosMustNotChangeMeanings) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::directive_rules_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::example_text_test {
 namespace {
 
 std::string lines(int first, int last) {
@@ -69,4 +69,4 @@ TEST(ExampleText, IsCleanAndBounded) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::example_text_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::facts_text_test {
 namespace {
 
 TEST(FactsText, SaysUnitAndMeaning) {
@@ -70,4 +70,4 @@ TEST(FactsText, TimesHaveFourDigits) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::facts_text_test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph::llm {
+namespace regraph::llm::json_answer_test {
 namespace {
 
 std::string read(std::string text) {
@@ -31,4 +31,4 @@ TEST(JsonAnswer, OtherAnswersAreErrors) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::json_answer_test

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph::llm {
+namespace regraph::llm::json_schema_test {
 namespace {
 
 constexpr std::string_view kSchema = R"json({"type": "object", "required": ["name", "list"],
@@ -80,4 +80,4 @@ TEST(JsonSchema, SchemasAreChecked) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::json_schema_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::judge_answer_test {
 namespace {
 
 const std::filesystem::path kRoot = REGRAPH_SOURCE_DIR;
@@ -76,4 +76,4 @@ TEST_F(JudgeAnswerTest, OptimisationsAreRelabelled) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::judge_answer_test

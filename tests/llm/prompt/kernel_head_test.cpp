@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::kernel_head_test {
 namespace {
 
 std::string parameters_of(std::string_view code) {
@@ -57,4 +57,4 @@ TEST(KernelHead, TakesAnyTokens) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::kernel_head_test

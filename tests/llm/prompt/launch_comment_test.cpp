@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::launch_comment_test {
 namespace {
 
 TEST(LaunchComment, IsTakenOutOfTheCode) {
@@ -39,4 +39,4 @@ TEST(LaunchComment, ThatOfTheBaseIsTheUsers) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::launch_comment_test

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-namespace regraph::llm {
+namespace regraph::llm::plain_source_test {
 namespace {
 
 std::string message(std::string_view text) {
@@ -78,4 +78,4 @@ TEST(PlainSource, TakesLinearTime) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::plain_source_test

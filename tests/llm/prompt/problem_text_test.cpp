@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::problem_text_test {
 namespace {
 
 TEST(ProblemText, ListsArgumentsWithTypesDirectionsAndShapes) {
@@ -77,4 +77,4 @@ TEST(ProblemText, TimeSaysWhetherItWasMeasured) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::problem_text_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::prompt_file_test {
 namespace {
 
 const std::string kApply =
@@ -99,4 +99,4 @@ TEST(PromptFile, EveryKindHasANameAndPlaceholders) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::prompt_file_test

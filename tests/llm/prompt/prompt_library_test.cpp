@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace regraph::llm {
+namespace regraph::llm::prompt_library_test {
 namespace {
 
 const std::filesystem::path kRoot = REGRAPH_SOURCE_DIR;
@@ -353,4 +353,4 @@ TEST(PromptLibrary, FoldersMustHoldOneOfEachKind) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::prompt_library_test

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace regraph::llm {
+namespace regraph::llm::prompt_template_test {
 namespace {
 
 constexpr std::array<std::string_view, 3> kKnown = {"a", "b.c", "d"};
@@ -75,4 +75,4 @@ TEST(PromptTemplate, KnowsWhatItUses) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::prompt_template_test

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::prompt_text_test {
 namespace {
 
 // The marker of a fence's first line.
@@ -68,4 +68,4 @@ TEST(PromptText, FencedTextIsCut) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::prompt_text_test

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::step_answer_test {
 namespace {
 
 const std::filesystem::path kRoot = REGRAPH_SOURCE_DIR;
@@ -111,4 +111,4 @@ TEST_F(StepAnswerTest, AnyValueMayBeWhatTheKernelHas) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::step_answer_test

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph::llm {
+namespace regraph::llm::strict_json_test {
 namespace {
 
 std::string message(std::string_view text, const JsonLimits& limits = {}) {
@@ -42,4 +42,4 @@ TEST(StrictJson, BoundsSizeDepthAndCount) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::strict_json_test

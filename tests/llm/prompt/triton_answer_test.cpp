@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace regraph::llm {
+namespace regraph::llm::triton_answer_test {
 namespace {
 
 const std::string kModule = R"py(import triton
@@ -186,4 +186,4 @@ TEST_F(TritonAnswer, AnObjectIsReadAsWell) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::triton_answer_test

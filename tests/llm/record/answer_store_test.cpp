@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph::llm {
+namespace regraph::llm::answer_store_test {
 namespace {
 
 TEST(AnswerStore, KeepsAnswersAcrossOpenings) {
@@ -66,4 +66,4 @@ TEST(AnswerStore, RefusesWhatIsNoStore) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::answer_store_test

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph::llm {
+namespace regraph::llm::asked_once_test {
 namespace {
 
 // Takes its time, and fails as often as it is told.
@@ -82,4 +82,4 @@ TEST(AskedOnce, WaitingEndsWhenItIsCancelled) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::asked_once_test

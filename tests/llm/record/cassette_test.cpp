@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph::llm {
+namespace regraph::llm::cassette_test {
 namespace {
 
 class Cassettes : public testing::Test {
@@ -126,4 +126,4 @@ TEST_F(Cassettes, SayWhatIsWrongAndWhere) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::cassette_test

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace regraph::llm {
+namespace regraph::llm::chat_text_test {
 namespace {
 
 TEST(ChatText, RequestsComeBackEqual) {
@@ -87,4 +87,4 @@ TEST(RequestKey, TellsEveryFieldApart) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::chat_text_test

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace regraph::llm {
+namespace regraph::llm::ledger_test {
 namespace {
 
 const Cancellation kNone;
@@ -128,4 +128,4 @@ TEST(BudgetedModel, WhatEarlierSittingsSpentIsSpent) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::ledger_test

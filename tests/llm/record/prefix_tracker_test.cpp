@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace regraph::llm {
+namespace regraph::llm::prefix_tracker_test {
 namespace {
 
 ChatRequest request(const std::string& common, const std::string& own) {
@@ -28,4 +28,4 @@ TEST(PrefixTracker, CountsWhatStoodInFrontOfEarlierRequests) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::prefix_tracker_test

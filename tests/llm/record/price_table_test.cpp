@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace regraph::llm {
+namespace regraph::llm::price_table_test {
 namespace {
 
 constexpr const char* kTable = R"(format: regraph-prices/1
@@ -61,4 +61,4 @@ TEST(FitsPattern, StarsStandForAnything) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::price_table_test

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-namespace regraph::llm {
+namespace regraph::llm::spending_log_test {
 namespace {
 
 class SpendingLogTest : public testing::Test {
@@ -57,4 +57,4 @@ TEST_F(SpendingLogTest, OtherFilesAreRefused) {
 }
 
 }  // namespace
-}  // namespace regraph::llm
+}  // namespace regraph::llm::spending_log_test

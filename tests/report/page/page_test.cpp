@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-namespace regraph {
+namespace regraph::page_test {
 namespace {
 
 using nlohmann::json;
@@ -215,4 +215,4 @@ TEST(Page, IsNotWrittenWhereThereIsNoRun) {
 }
 
 }  // namespace
-}  // namespace regraph
+}  // namespace regraph::page_test

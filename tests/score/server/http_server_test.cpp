@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace regraph::score {
+namespace regraph::score::http_server_test {
 namespace {
 
 using nlohmann::json;
@@ -164,4 +164,4 @@ TEST_F(Http, NeedsAFreePort) {
 }
 
 }  // namespace
-}  // namespace regraph::score
+}  // namespace regraph::score::http_server_test

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::score {
+namespace regraph::score::reward_server_test {
 namespace {
 
 using nlohmann::json;
@@ -190,4 +190,4 @@ TEST_F(RewardServer, SaysWhatItCannotUse) {
 }
 
 }  // namespace
-}  // namespace regraph::score
+}  // namespace regraph::score::reward_server_test

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::score {
+namespace regraph::score::reward_service_test {
 namespace {
 
 using nlohmann::json;
@@ -229,4 +229,4 @@ TEST_F(Service, SaysHowItIs) {
 }
 
 }  // namespace
-}  // namespace regraph::score
+}  // namespace regraph::score::reward_service_test

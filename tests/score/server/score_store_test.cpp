@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace regraph::score {
+namespace regraph::score::score_store_test {
 namespace {
 
 using learn::AnswerOutcome;
@@ -220,4 +220,4 @@ TEST_F(Store, SaysWhatIsWrongWithItsFile) {
 }
 
 }  // namespace
-}  // namespace regraph::score
+}  // namespace regraph::score::score_store_test

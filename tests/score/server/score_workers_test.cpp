@@ -8,7 +8,7 @@
 #include <set>
 #include <thread>
 
-namespace regraph::score {
+namespace regraph::score::score_workers_test {
 namespace {
 
 using learn::AnswerOutcome;
@@ -210,4 +210,4 @@ TEST_F(Workers, ThatCannotWorkAreNoticedAtTheStart) {
 }
 
 }  // namespace
-}  // namespace regraph::score
+}  // namespace regraph::score::score_workers_test

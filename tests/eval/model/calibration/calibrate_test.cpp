@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::calibration {
+namespace regraph::calibration::calibrate_test {
 namespace {
 
 DeviceSpec h200() {
@@ -93,4 +93,4 @@ TEST(Calibrate, TheReportHoldsEveryFamilyAndEveryNumber) {
 }
 
 }  // namespace
-}  // namespace regraph::calibration
+}  // namespace regraph::calibration::calibrate_test

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace regraph::calibration {
+namespace regraph::calibration::fit_test {
 namespace {
 
 using Predict = std::function<double(const DeviceSpec&)>;
@@ -266,4 +266,4 @@ __global__ void k(const int* in, int* out, int n) {
 }
 
 }  // namespace
-}  // namespace regraph::calibration
+}  // namespace regraph::calibration::fit_test

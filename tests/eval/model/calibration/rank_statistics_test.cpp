@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace regraph::calibration {
+namespace regraph::calibration::rank_statistics_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -98,4 +98,4 @@ TEST(RankStatistics, MedianOfEvenCountsIsTheMean) {
 }
 
 }  // namespace
-}  // namespace regraph::calibration
+}  // namespace regraph::calibration::rank_statistics_test
