@@ -2,9 +2,9 @@
 
 #include "affine/block_geometry.h"
 #include "affine/size_expression.h"
-#include "rewrite/analysis/mentions.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/known_functions.h"

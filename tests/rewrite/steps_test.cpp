@@ -397,6 +397,25 @@ TEST(ReduceShuffle, RefusesWhatIsNoTree) {
   expect_refusal(**scan, {"reduce_shuffle", {}}, "partial results");
 }
 
+// Of 96 threads, rounds of 48, 24, 12, 6, 3 and 1 leave the third one out.
+TEST(RowKernel, RefusesTreesThatLeaveThreadsOut) {
+  auto kernel = KernelCase::make(
+      "__global__ void f(const float* in, float* out, int n) {\n"
+      "  __shared__ float s[96];\n  float sum = 0.0f;\n"
+      "  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += in[blockIdx.x * n + i];\n"
+      "  s[threadIdx.x] = sum;\n  __syncthreads();\n"
+      "  for (int stride = 48; stride > 0; stride >>= 1) {\n"
+      "    if (threadIdx.x < stride) s[threadIdx.x] += s[threadIdx.x + stride];\n"
+      "    __syncthreads();\n  }\n"
+      "  if (threadIdx.x == 0) out[blockIdx.x] = s[0];\n}",
+      "sizes: {rows: 40, n: 200}\n"
+      "args: {in: {dir: in, shape: [rows, n]}, out: {dir: out, shape: [rows]}}\n"
+      "launch: {block: 96, grid: rows}\nassume: {reassociate: true}\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, {"row_kernel", {{"rows", "1"}, {"threads", "64"}, {"width", "1"}}},
+                 "no power of two");
+}
+
 TEST(Steps, RefuseOpaqueKernels) {
   auto kernel = KernelCase::make(
       "__global__ void f(const float* a, float* b, int n) {\n"

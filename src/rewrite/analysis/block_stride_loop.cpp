@@ -1,6 +1,6 @@
 #include "rewrite/analysis/block_stride_loop.h"
 
-#include "rewrite/analysis/mentions.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/known_functions.h"
 #include "source/match.h"

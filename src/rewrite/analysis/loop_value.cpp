@@ -1,6 +1,6 @@
 #include "rewrite/analysis/loop_value.h"
 
-#include "rewrite/analysis/mentions.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/mutator.h"
 #include "source/walk.h"
@@ -61,7 +61,7 @@ class ValueSlicer {
     Block backwards;
     for (auto at = body_.rbegin(); at != body_.rend(); ++at) {
       const Block alone = {*at};
-      if (!share_a_name(given_names(alone), wanted)) continue;
+      if (!share_a_name(given_values_in(alone), wanted)) continue;
       const Block plain = opened(alone);
       walk(plain, [&](const Stmt& stmt) {
         want(target_of(stmt), wanted);

@@ -3,13 +3,13 @@
 #include "base/result.h"
 #include "rewrite/analysis/guarded_liveness.h"
 #include "rewrite/analysis/loop_value.h"
-#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/reduction.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/analysis/weighted_sums.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/counted_loop.h"
@@ -40,7 +40,7 @@ std::size_t weighted_position(const LoopValue& weighted, const Block& body) {
   std::size_t found = 0;
   std::size_t left = weighted.statements.size();
   for (std::size_t at = 0; at < body.size() && left > 0; ++at) {
-    if (!share_a_name(given_names({body[at]}), weighted.needs)) continue;
+    if (!share_a_name(given_values_in({body[at]}), weighted.needs)) continue;
     --left;
     found = at + 1;
   }
@@ -98,7 +98,7 @@ Status require_unchanged(const Block& block, std::size_t first, std::size_t seco
   const Block after(body.begin() + static_cast<std::ptrdiff_t>(
                                        std::min(weighted_position(weighted, body), body.size())),
                     body.end());
-  if (share_a_name(assigned_names(after), weighted.needs))
+  if (share_a_name(changed_names(after), weighted.needs))
     return refuse("what it weights is changed in the same iteration");
   return {};
 }
@@ -215,7 +215,7 @@ ExprPtr start_of(const Block& block, std::size_t before, const std::string& name
     const auto* assignment = as<Assignment>(block[at]);
     if (assignment != nullptr && is_named(assignment->target, name))
       return assignment->op == AssignmentOperator::assign ? assignment->value : nullptr;
-    if (assigned_names({block[at]}).contains(name)) return nullptr;
+    if (changed_names({block[at]}).contains(name)) return nullptr;
   }
   return nullptr;
 }
@@ -226,7 +226,7 @@ bool starts_from_zero(const Block& block, std::size_t before, const Variable& va
     const auto* declaration = as<Declaration>(block[at]);
     if (declaration != nullptr && declaration->variable.name == variable.name)
       return declaration->value && is_all_zero(declaration->value);
-    if (assigned_names({block[at]}).contains(variable.name)) return clears(block[at], variable, 0);
+    if (changed_names({block[at]}).contains(variable.name)) return clears(block[at], variable, 0);
   }
   return false;
 }
@@ -366,7 +366,7 @@ class PairFinder {
             return expr;
           });
     }
-    if (in_weights == 0 || in_weights != count_mentions(loops.body, name))
+    if (in_weights == 0 || in_weights != mentions_of(name, loops.body))
       return refuse("'" + name + "' is used otherwise than in exponentials of a value less it");
     if (!is_one) return refuse("it weights by exponentials of different values");
     return {};

@@ -1,9 +1,9 @@
 #include "rewrite/analysis/online_updates.h"
 
-#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/online_loops.h"
 #include "rewrite/analysis/weighted_sums.h"
 #include "rewrite/forms/kernel_state.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"

@@ -1,6 +1,6 @@
 #include "rewrite/analysis/pair_choice.h"
 
-#include "rewrite/analysis/mentions.h"
+#include "rewrite/forms/uses.h"
 #include "source/match.h"
 #include "source/walk.h"
 

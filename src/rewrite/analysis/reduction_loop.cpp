@@ -1,10 +1,10 @@
 #include "rewrite/analysis/reduction_loop.h"
 
-#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/reduction.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"

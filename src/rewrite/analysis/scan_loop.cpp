@@ -1,10 +1,10 @@
 #include "rewrite/analysis/scan_loop.h"
 
 #include "affine/guarded_access.h"
-#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/walk.h"
@@ -40,7 +40,7 @@ class LoadFinder {
     changing_ = declared_names(loop.body);
     counter_ = loop.declaration()->variable.name;
     changing_.insert(counter_);
-    changing_.merge(assigned_names(loop.body));
+    changing_.merge(changed_names(loop.body));
   }
 
   std::vector<HeldLoad> find(const Block& part) {

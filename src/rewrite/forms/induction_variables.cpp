@@ -101,7 +101,7 @@ class InductionRemover final : public Mutator {
     const Block& body = loop.body;
     if (holds_any(body, {StmtKind::jump, StmtKind::return_})) return nullptr;
     const std::set<std::string> asked =
-        mentioned_names({source::loop(loop.init, loop.condition, loop.step, {})});
+        variables_of(Block{source::loop(loop.init, loop.condition, loop.step, {})});
     for (std::size_t at = 0; at < body.size(); ++at) {
       const auto advance = advance_of(*body[at]);
       if (!advance || asked.contains(advance->name)) continue;

@@ -256,7 +256,7 @@ class SoftmaxFinder {
 
   // Whether it names the scale or one of the weights so far.
   bool takes_weight(const StmtPtr& stmt) const {
-    const std::set<std::string> mentioned = mentioned_names({stmt});
+    const std::set<std::string> mentioned = variables_of(Block{stmt});
     return mentioned.contains(scale_) ||
            std::any_of(weights_.begin(), weights_.end(),
                        [&](const std::string& weight) { return mentioned.contains(weight); });

@@ -47,7 +47,7 @@ class LoadSinker final : public Mutator {
   static std::size_t sink(Block& block, std::size_t at) {
     const auto& guarded = to<Branch>(*block[at]);
     std::set<std::string> elsewhere =
-        mentioned_names(Block(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end()));
+        variables_of(Block(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end()));
     elsewhere.merge(variables_of(guarded.condition));
     Block body = guarded.body;
     Block taken = body;

@@ -12,7 +12,7 @@ namespace regraph::rewrite {
 
 Block without_unused(Block block, const std::function<bool(const Declaration&)>& may_go) {
   for (;;) {
-    const std::set<std::string> mentioned = mentioned_names(block);
+    const std::set<std::string> mentioned = variables_of(block);
     Block rest = rewrite_statements(block, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declared = as<Declaration>(stmt);
       const bool goes =

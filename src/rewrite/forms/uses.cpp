@@ -7,6 +7,14 @@
 
 namespace regraph::rewrite {
 
+bool is_mentioned(const ExprPtr& expr, const std::string& name) {
+  return any_expression(expr, [&](const Expr& node) { return is_named(node, name); });
+}
+
+bool is_mentioned(const Block& block, const std::string& name) {
+  return any_expression(block, [&](const Expr& node) { return is_named(node, name); });
+}
+
 int mentions_of(const std::string& name, const ExprPtr& expr) {
   int mentions = 0;
   walk(expr, [&](const Expr& part) { mentions += is_named(part, name) ? 1 : 0; });
@@ -17,14 +25,6 @@ int mentions_of(const std::string& name, const Block& block) {
   int mentions = 0;
   walk_expressions(block, [&](const Expr& part) { mentions += is_named(part, name) ? 1 : 0; });
   return mentions;
-}
-
-std::set<std::string> mentioned_names(const Block& block) {
-  std::set<std::string> names;
-  walk_expressions(block, [&](const Expr& expr) {
-    if (const auto* variable = as<VariableReference>(expr)) names.insert(variable->name);
-  });
-  return names;
 }
 
 std::set<std::string> changed_names(const Block& block) {
@@ -59,14 +59,12 @@ int changes_of(const std::string& name, const Block& block) {
 }
 
 bool is_kept(const ExprPtr& value, const std::set<std::string>& changed) {
-  bool kept = true;
-  walk(value, [&](const Expr& part) {
+  return all_expressions(value, [&](const Expr& part) {
     const auto* variable = as<VariableReference>(part);
-    kept = kept && !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
+    return !is<Subscript>(part) && !is<Call>(part) && !is<Member>(part) &&
            !is<OpaqueExpression>(part) &&
            (variable == nullptr || !changed.contains(variable->name));
   });
-  return kept;
 }
 
 bool is_fixed(const ExprPtr& value, const Analysis& analysis) {
@@ -79,12 +77,10 @@ bool is_fixed(const ExprPtr& value, const Analysis& analysis) {
 }
 
 bool is_computation(const ExprPtr& value) {
-  bool result = true;
-  walk(value, [&](const Expr& part) {
+  return all_expressions(value, [](const Expr& part) {
     const auto* call = as<Call>(part);
-    result = result && (call == nullptr || is_pure(*call));
+    return call == nullptr || is_pure(*call);
   });
-  return result;
 }
 
 bool is_integral(const ExprPtr& value) {
@@ -92,11 +88,13 @@ bool is_integral(const ExprPtr& value) {
 }
 
 bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds) {
-  bool found = false;
-  walk(block, [&](const Stmt& stmt) {
-    found = found || std::find(kinds.begin(), kinds.end(), stmt.kind()) != kinds.end();
+  return any_statement(block, [&](const Stmt& stmt) {
+    return std::find(kinds.begin(), kinds.end(), stmt.kind()) != kinds.end();
   });
-  return found;
+}
+
+bool share_a_name(const std::set<std::string>& names, const std::set<std::string>& others) {
+  return std::ranges::any_of(names, [&](const std::string& name) { return others.contains(name); });
 }
 
 }  // namespace regraph::rewrite

@@ -12,11 +12,13 @@
 
 namespace regraph::rewrite {
 
+// Whether the variable is in the expression, which may be null.
+[[nodiscard]] bool is_mentioned(const ExprPtr& expr, const std::string& name);
+// Whether it is in values, targets or conditions of the block, or below it.
+[[nodiscard]] bool is_mentioned(const Block& block, const std::string& name);
 // How often the variable is mentioned. A declaration does not mention what it declares.
 [[nodiscard]] int mentions_of(const std::string& name, const ExprPtr& expr);
 [[nodiscard]] int mentions_of(const std::string& name, const Block& block);
-// The variables, arrays and pointers that are mentioned in the block, or below it.
-[[nodiscard]] std::set<std::string> mentioned_names(const Block& block);
 
 // Calls `visit` for every place that the block, or what is below it, may give another value:
 // targets of assignments, and what is given away (for_each_passed_place). Not for declarations.
@@ -47,6 +49,10 @@ void for_each_changed_place(const Block& block, const Visit& visit) {
 
 // Whether the value is an integer of any size.
 [[nodiscard]] bool is_integral(const ExprPtr& value);
+
+// Whether two sets have a name in common.
+[[nodiscard]] bool share_a_name(const std::set<std::string>& names,
+                                const std::set<std::string>& others);
 
 // Whether there is a statement of these kinds in the block, or below it.
 [[nodiscard]] bool holds_any(const Block& block, std::initializer_list<StmtKind> kinds);

@@ -299,7 +299,7 @@ class Splitter {
 class Namer final : public Mutator {
  public:
   Namer(const Kernel& kernel, const std::map<std::string, Variable>& candidates, const Block& body)
-      : candidates_(candidates), needed_(mentioned_names(body)), changed_(changed_names(body)) {
+      : candidates_(candidates), needed_(variables_of(body)), changed_(changed_names(body)) {
     walk(body, [&](const Stmt& stmt) {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration != nullptr && !is_computation(declaration->value))

@@ -16,7 +16,6 @@
 // top of the kernel, and nothing before it writes memory.
 #include "base/result.h"
 #include "kernel/launch_plan.h"
-#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/online_updates.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/shared_memory.h"
@@ -24,6 +23,7 @@
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/multi_buffering.h"
 #include "source/build.h"

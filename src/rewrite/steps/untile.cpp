@@ -133,7 +133,7 @@ bool is_local_work(const StmtPtr& stmt, const Analysis& analysis) {
 
 std::set<std::string> names_in(const Block& block) {
   std::set<std::string> names = declared_names(block);
-  names.merge(mentioned_names(block));
+  names.merge(variables_of(block));
   return names;
 }
 

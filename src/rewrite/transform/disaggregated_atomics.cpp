@@ -1,9 +1,9 @@
 #include "rewrite/transform/disaggregated_atomics.h"
 
 #include "rewrite/analysis/first_thread.h"
-#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/reduction_tree.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -147,7 +147,7 @@ class TreeTaker {
         ++slots;
       });
     });
-    return result && count_mentions(before, tree.sum.variable) == slots;
+    return result && mentions_of(tree.sum.variable, before) == slots;
   }
 
   const Kernel& kernel_;

@@ -1,7 +1,7 @@
 #include "rewrite/transform/element_sum.h"
 
 #include "affine/global_index.h"
-#include "rewrite/analysis/mentions.h"
+#include "rewrite/forms/uses.h"
 #include "rewrite/transform/loop_to_threads.h"
 #include "rewrite/transform/unused_integers.h"
 #include "source/build.h"
@@ -144,8 +144,7 @@ class SumFinder {
           return refuse("elements add to places of their own");
       }
     }
-    if (count_mentions(form_.kernel.body, name) != 1)
-      return refuse("'" + name + "' is used besides");
+    if (mentions_of(name, form_.kernel.body) != 1) return refuse("'" + name + "' is used besides");
     sum_.type = parameter->type;
     sum_.scalar = *parameter->scalar;
     if (is_floating(sum_.scalar) && !problem_.assume.reassociate) {

@@ -1,8 +1,8 @@
 #include "rewrite/transform/exchanges_as_trees.h"
 
 #include "rewrite/analysis/lockstep.h"
-#include "rewrite/analysis/mentions.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -96,8 +96,8 @@ class ExchangeReplacer {
   }
 
   bool is_used_later(const std::string& name, const Block& gone) const {
-    return count_mentions(kernel_.body, name) >
-           count_mentions(gone, name) + count_mentions(passed(name), name);
+    return mentions_of(name, kernel_.body) >
+           mentions_of(name, gone) + mentions_of(name, passed(name));
   }
 
   // Replaces the exchange that begins at a statement; where it ends, `first` where there is none.
@@ -211,8 +211,8 @@ class ExchangeReplacer {
         if (!is_set && (active & ~allowed).any()) return false;
         continue;
       }
-      const int inside = count_mentions(body_of(*stmt), name);
-      if (count_mentions({stmt}, name) > inside && (active & ~allowed).any()) return false;
+      const int inside = mentions_of(name, body_of(*stmt));
+      if (mentions_of(name, Block{stmt}) > inside && (active & ~allowed).any()) return false;
       if (!is_read_by(body_of(*stmt), name, allowed, active, skipped, machine, names)) return false;
     }
     return true;
@@ -224,7 +224,7 @@ class ExchangeReplacer {
     const bool are_numbers = std::ranges::all_of(values, [](const LockstepValue& value) {
       return value.kind == LockstepValue::Kind::number;
     });
-    return are_numbers && declares(gone, name) && !assigned_names(gone).contains(name);
+    return are_numbers && declares(gone, name) && !changed_names(gone).contains(name);
   }
 
   void write(const std::map<std::string, Total>& totals,
@@ -357,7 +357,7 @@ class ExchangeReplacer {
   // block. False where an element is not known.
   bool drop_arrays(Block& body) const {
     for (const std::string& array : touched_) {
-      if (count_mentions(body, array) == 0) {
+      if (mentions_of(array, body) == 0) {
         body = rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
           const auto* declared = as<Declaration>(stmt);
           const bool goes = declared != nullptr && declared->variable.name == array;
@@ -384,7 +384,7 @@ class ExchangeReplacer {
       if (name.empty()) name = fresh.fresh(array + "_" + std::to_string(at->value));
       return source::variable(name, expr->type);
     });
-    if (known != count_mentions(body, array)) return false;
+    if (known != mentions_of(array, body)) return false;
     body = rewrite_statements(result, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto* declared = as<Declaration>(stmt);
       if (declared == nullptr || declared->variable.name != array) return std::nullopt;

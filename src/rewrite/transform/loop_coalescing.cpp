@@ -5,7 +5,7 @@
 #include "affine/index_range.h"
 #include "affine/size_expression.h"
 #include "kernel/problem.h"
-#include "rewrite/analysis/mentions.h"
+#include "rewrite/forms/uses.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"

@@ -1,7 +1,7 @@
 #include "rewrite/transform/row_vector_code.h"
 
-#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/vector_type.h"
+#include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"

@@ -2,12 +2,12 @@
 
 #include "affine/varying.h"
 #include "rewrite/analysis/block_row.h"
-#include "rewrite/analysis/mentions.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/exact_values.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
 #include "rewrite/transform/row_launch.h"
 #include "rewrite/transform/row_parts.h"
 #include "source/analysis.h"
