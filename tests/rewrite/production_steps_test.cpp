@@ -86,6 +86,26 @@ TEST(Packs, ThatAreMoreThanElementsStay) {
   }
 }
 
+// A vector that begins as no copy of elements keeps what it is declared with.
+TEST(Packs, ThatAreDeclaredWithNumbersKeepThem) {
+  auto kernel = KernelCase::make(
+      "#include <cuda_fp16.h>\n__global__ void f(float* y, const half* x, int n) {\n"
+      "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  half pack[8];\n  int4 bits = make_int4(0x3c003c00, 0x40004000, 0, 0);\n"
+      "  memcpy(&pack, &bits, 16);\n  if (x[i] > __float2half(0.0f)) {\n"
+      "    bits = ((const int4*)x)[0];\n    memcpy(&pack, &bits, 16);\n  }\n"
+      "  float s = 0.0f;\n  for (int k = 0; k < 8; ++k) s += __half2float(pack[k]);\n"
+      "  y[i] = s;\n}\n",
+      "sizes: {n: 64}\nargs: {y: {dir: out, shape: [n]}, x: {dir: in, shape: [n]}}\n"
+      "launch: {block: 64, grid: 'cdiv(n, bx)'}\ntests: [{n: 64}]\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  rewrite::KernelState plain = (*kernel)->original();
+  plain.unit.kernel = (*kernel)->analysis((*kernel)->original()).kernel();
+  const std::string text = source::print(plain.unit.kernel.body, 0);
+  EXPECT_NE(text.find("make_int4"), std::string::npos) << text;
+  EXPECT_EQ((*kernel)->verdict(plain), "correct") << text;
+}
+
 // The index is no polynomial, but at a test size of five blocks each element has its own thread.
 TEST(GridStrideLoops, WhoseIterationsWereSeenApart) {
   const auto kernel = sample("capped_permutation");
