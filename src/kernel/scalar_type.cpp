@@ -33,6 +33,25 @@ bool is_floating(ScalarType type) {
          type == ScalarType::f64;
 }
 
+bool holds_values_of(ScalarType wide, ScalarType narrow) {
+  if (wide == narrow) return true;
+  const auto is_unsigned = [](ScalarType type) {
+    return type == ScalarType::boolean || type == ScalarType::u8 || type == ScalarType::u16 ||
+           type == ScalarType::u32 || type == ScalarType::u64;
+  };
+  const std::size_t from = size_in_bytes(narrow);
+  const std::size_t to = size_in_bytes(wide);
+  if (wide == ScalarType::boolean) return false;
+  if (narrow == ScalarType::boolean) return true;
+  if (is_floating(narrow)) return is_floating(wide) && from < to;
+  if (is_floating(wide)) {
+    // Integers of 8 bits are exact in every floating type, those of 16 in float, of 32 in double.
+    const std::size_t exact = to == 8 ? 4 : to == 4 ? 2 : 1;
+    return from <= exact;
+  }
+  return from < to && (is_unsigned(narrow) || !is_unsigned(wide));
+}
+
 std::string_view cuda_name(ScalarType type) {
   switch (type) {
     case ScalarType::boolean:

@@ -26,6 +26,8 @@ enum class ScalarType : std::uint8_t {
 
 [[nodiscard]] std::size_t size_in_bytes(ScalarType type);
 [[nodiscard]] bool is_floating(ScalarType type);
+// Whether every value of `narrow` is one of `wide`: converting there and back changes nothing.
+[[nodiscard]] bool holds_values_of(ScalarType wide, ScalarType narrow);
 // Returns the CUDA C++ spelling, e.g. "unsigned int", "__half".
 [[nodiscard]] std::string_view cuda_name(ScalarType type);
 // Accepts CUDA C++ spellings and common synonyms ("uint", "size_t", "int32_t", "half", ...).

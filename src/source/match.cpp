@@ -79,6 +79,20 @@ std::optional<AddedTerm> added_term(const Assignment& assignment) {
   return added_term(assignment.target, assignment.op, assignment.value);
 }
 
+ExprPtr widened(const ExprPtr& expr) {
+  ExprPtr inner;
+  if (const auto* cast = as<Cast>(expr)) {
+    inner = cast->operand;
+  } else if (const auto* call = as<Call>(expr)) {
+    const bool converts = call->arguments.size() == 1 && (call->function == "__half2float" ||
+                                                          call->function == "__bfloat162float");
+    if (converts) inner = call->arguments[0];
+  }
+  const bool keeps_values =
+      inner && inner->type && expr->type && holds_values_of(*expr->type, *inner->type);
+  return keeps_values ? widened(inner) : expr;
+}
+
 ExprPtr addressed(const Expr& expr) {
   const Unary* address = as_unary(expr, UnaryOperator::address_of);
   return address != nullptr ? address->operand : nullptr;

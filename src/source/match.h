@@ -44,6 +44,9 @@ struct AddedTerm {
 [[nodiscard]] std::optional<AddedTerm> added_term(const ExprPtr& target, AssignmentOperator op,
                                                   const ExprPtr& value);
 [[nodiscard]] std::optional<AddedTerm> added_term(const Assignment& assignment);
+// What stands behind conversions that keep every value, by any spelling: x of (float)x and of
+// __half2float(x), where x is __half; the expression itself otherwise.
+[[nodiscard]] ExprPtr widened(const ExprPtr& expr);
 // What stands behind &, null for anything else.
 [[nodiscard]] ExprPtr addressed(const Expr& expr);
 

@@ -67,6 +67,35 @@ over lines */
   EXPECT_EQ((*module)->variables[1].bytes, 16U);
 }
 
+// Inline assembly that is used twice has its labels twice.
+TEST(ParserTest, LabelsWithinBracesAreKnownThere) {
+  const auto module = parse_module(R"(
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry kernel()
+{
+  .reg .pred %p1;
+  .reg .b32 %r1;
+  { again: mov.u32 %r1, 1; @%p1 bra again; { bra done; } done: }
+  { again: mov.u32 %r1, 2; @%p1 bra again; bra done; done: }
+  ret;
+})");
+  ASSERT_TRUE(module.ok()) << module.error().message;
+  const Function& function = (*module)->functions[0];
+  const auto target = [&](std::size_t instruction) {
+    const std::string_view name =
+        function.operands[function.instructions[instruction].first_operand].text;
+    const auto label = std::find_if(function.labels.begin(), function.labels.end(),
+                                    [&](const Label& one) { return one.name == name; });
+    return label == function.labels.end() ? -1 : static_cast<int>(label->instruction);
+  };
+  EXPECT_EQ(target(1), 0);
+  EXPECT_EQ(target(2), 3);
+  EXPECT_EQ(target(4), 3);
+  EXPECT_EQ(target(5), 6);
+}
+
 TEST(ParserTest, ErrorsNameTheLine) {
   const auto line_of = [](const std::string& text) {
     const auto module = parse_module(text);

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace regraph::compile_internal {
 
 namespace {
@@ -22,6 +25,19 @@ std::string architecture_number(const std::string& architecture) {
     if (!(c >= '0' && c <= '9') && !(last && (c == 'a' || c == 'f'))) return {};
   }
   return architecture.substr(3);
+}
+
+// What the compiler is asked for: instructions such as wgmma are in a target of their own,
+// "sm_90a", which runs on the same devices; code that has none is made for all later ones, too.
+std::string target_of(const CompileRequest& request) {
+  const std::string number = architecture_number(request.architecture);
+  const bool is_general = number.find_first_not_of("0123456789") == std::string::npos;
+  const bool has_own = number.size() > 2 || number >= "90";
+  constexpr const char* kOwnInstructions[] = {"wgmma.", "tcgen05.", "setmaxnreg."};
+  const bool uses_own =
+      std::any_of(std::begin(kOwnInstructions), std::end(kOwnInstructions),
+                  [&](const char* name) { return request.source.find(name) != std::string::npos; });
+  return request.architecture + (is_general && has_own && uses_own ? "a" : "");
 }
 
 Status check(const CompilerConfiguration& configuration, const CompileRequest& request) {
@@ -46,8 +62,8 @@ void ask_nvrtc(WorkerRequest& worker, const CompileRequest& request) {
   worker.headers = stub_headers();
   worker.options = {
       "--gpu-architecture=" + (request.want_cubin
-                                   ? request.architecture
-                                   : "compute_" + architecture_number(request.architecture)),
+                                   ? target_of(request)
+                                   : "compute_" + architecture_number(target_of(request))),
       "--std=c++20",
       "-default-device",
       "-lineinfo",
@@ -65,7 +81,7 @@ void ask_nvrtc(WorkerRequest& worker, const CompileRequest& request) {
 void ask_nvcc(WorkerRequest& worker, const CompileRequest& request, const CudaToolkit& toolkit) {
   worker.headers = nvcc_headers();
   worker.options = {
-      "--gpu-architecture=" + request.architecture,
+      "--gpu-architecture=" + target_of(request),
       "--std=c++20",
       "-lineinfo",
       "--expt-relaxed-constexpr",
@@ -76,7 +92,7 @@ void ask_nvcc(WorkerRequest& worker, const CompileRequest& request, const CudaTo
   };
   worker.tools.program = toolkit.nvcc.string();
   worker.tools.assembler = (toolkit.root / "bin" / "ptxas").string();
-  worker.tools.assembler_options = {"--gpu-name=" + request.architecture, "--verbose",
+  worker.tools.assembler_options = {"--gpu-name=" + target_of(request), "--verbose",
                                     "--generate-line-info"};
   for (const char* part : {"bin", "include", "lib", "lib64", "nvvm", "targets"})
     worker.tools.runnable_directories.push_back((toolkit.root / part).string());

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -76,6 +77,7 @@ struct Label {
   std::string_view name;
   std::uint32_t segment = 0;      // names are unique within one
   std::uint32_t instruction = 0;  // index of the next instruction
+  bool is_closed = false;         // known within braces, which are parsed
 };
 
 struct Function {
@@ -101,7 +103,8 @@ struct Function {
 };
 
 struct Module {
-  std::string text;  // what all the string_views point into
+  std::string text;  // what the string_views point into, but for these
+  std::deque<std::string> own_names;  // of labels that are known in a part of a function alone
   std::string_view version;
   std::string_view target;
   std::vector<Variable> variables;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace regraph::ptx {
 
@@ -177,19 +180,51 @@ bool Parser::parse_body(Function& function) {
   advance();  // {
   const std::size_t outer = scopes_.depth();
   scopes_.push();
+  std::vector<LabelScope> inner;  // braces within the body that are open
   while (scopes_.depth() > outer) {
     if (token_.kind == Token::Kind::end) return fail("unexpected end of text, a '}' is missing");
     if (accept('}')) {
       scopes_.pop();
+      if (inner.empty()) continue;
+      close_labels(function, inner.back());
+      inner.pop_back();
     } else if (token_.is('{')) {
       if (scopes_.depth() >= kMaximumScopeDepth) return fail("scopes nest too deeply");
       advance();
       scopes_.push();
+      inner.push_back({function.labels.size(), function.operands.size(),
+                       function.branch_targets.size()});
     } else if (!parse_statement(function)) {
       return false;
     }
   }
   return true;
+}
+
+// Labels within braces are known there alone: inline assembly that is used twice names the same ones
+// twice. Each gets a name of its own.
+void Parser::close_labels(Function& function, const LabelScope& scope) {
+  std::unordered_map<std::string_view, std::string_view> own;
+  for (std::size_t i = scope.first_label; i < function.labels.size(); ++i) {
+    Label& label = function.labels[i];
+    if (label.is_closed) continue;
+    label.is_closed = true;
+    const std::string_view name = module_.own_names.emplace_back(
+        fmt::format("{}@{}", label.name, module_.own_names.size()));
+    own.emplace(label.name, name);
+    label.name = name;
+  }
+  if (own.empty()) return;
+  const auto rename = [&](std::string_view& name) {
+    if (const auto found = own.find(name); found != own.end()) name = found->second;
+  };
+  for (std::size_t i = scope.first_operand; i < function.operands.size(); ++i) {
+    if (function.operands[i].kind == Operand::Kind::label) rename(function.operands[i].text);
+  }
+  for (std::size_t i = scope.first_table; i < function.branch_targets.size(); ++i) {
+    for (std::string_view& target : function.branch_targets[i].targets)
+      rename(target);
+  }
 }
 
 void Parser::finish_labels(Function& function) {

@@ -56,6 +56,13 @@ class Parser {
   bool parse_list(Function& function, Operand& operand, char close);
   bool parse_address(Function& function, Operand& operand);
   bool parse_label(Function& function, std::string_view name);
+  // Where braces within a body began.
+  struct LabelScope {
+    std::size_t first_label;
+    std::size_t first_operand;
+    std::size_t first_table;
+  };
+  void close_labels(Function& function, const LabelScope& scope);
   void finish_labels(Function& function);
 
   Module& module_;

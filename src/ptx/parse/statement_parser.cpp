@@ -83,7 +83,8 @@ bool Parser::parse_label(Function& function, std::string_view name) {
     function.branch_targets.push_back({name, std::move(targets), 0});
     return expect(';');
   }
-  function.labels.push_back({name, 0, static_cast<std::uint32_t>(function.instructions.size())});
+  function.labels.push_back(
+      {name, 0, static_cast<std::uint32_t>(function.instructions.size()), false});
   return true;
 }
 

@@ -19,7 +19,6 @@ namespace regraph::rewrite {
 
 namespace {
 
-constexpr int kVector = 4;
 constexpr int kVectorBytes = 16;
 
 class ProductFinder {
@@ -36,6 +35,7 @@ class ProductFinder {
     product_.loop = loop->loop;
     product_.counted = std::move(loop->counted);
     product_.is_wide = loop->is_wide;
+    product_.factor_type = loop->factor;
     product_.sum = std::move(loop->sum);
     product_.guards = std::move(loop->guards);
     values_ = std::move(loop->values);
@@ -135,14 +135,15 @@ class ProductFinder {
     facts.is_parameter = [&](const std::string& symbol) {
       return form_.kernel.parameter(symbol) != nullptr;
     };
+    const int vector = product_.vector_elements();
     const std::string& neighbours = factor.along_k ? product_.counted.name : factor.axis.coordinate;
     const auto first = form_.analysis.polynomial(product_.counted.first);
     const auto start = first ? first->constant() : std::nullopt;
-    facts.multiples[neighbours] = !factor.along_k ? kVector
-                                  : start         ? std::gcd<std::int64_t>(kVector, *start)
+    facts.multiples[neighbours] = !factor.along_k ? vector
+                                  : start         ? std::gcd<std::int64_t>(vector, *start)
                                                   : 1;
     std::set<std::string> divisible;
-    if (require_divisible(factor.index, kVector, facts, divisible))
+    if (require_divisible(factor.index, vector, facts, divisible))
       factor.divisible = std::move(divisible);
   }
 

@@ -33,8 +33,8 @@ struct ProductFactor {
   bool is_wide = false;           // the index has 64 bits
   bool along_k = false;           // its neighbours in memory differ in k; else in the coordinate
   std::vector<TileGuard> guards;  // under which the original loads it; none asks for k
-  // Parameters that four have to divide for vectors of four to be aligned, asked at run time;
-  // nothing where they never are.
+  // Parameters that a vector's elements have to divide for vectors to be aligned, asked at run
+  // time; nothing where they never are.
   std::optional<std::set<std::string>> divisible;
   ProductAxis axis;
 };
@@ -44,10 +44,16 @@ struct MatrixProduct {
   CountedLoop counted;
   Polynomial first;  // iterations, the same for all threads
   Polynomial limit;
-  bool is_wide = false;         // the counter has 64 bits
-  std::string sum;              // what products are added to
-  std::vector<ExprPtr> guards;  // under which they are
+  bool is_wide = false;                      // the counter has 64 bits
+  ScalarType factor_type = ScalarType::f32;  // or f16, bf16
+  std::string sum;                           // what products are added to
+  std::vector<ExprPtr> guards;               // under which they are
   std::array<ProductFactor, 2> factors;
+
+  // Of the 16 bytes that are copied at once.
+  [[nodiscard]] int vector_elements() const {
+    return 16 / static_cast<int>(size_in_bytes(factor_type));
+  }
 };
 
 // The product that the kernel computes, if that is all that its threads do together. `form` is in

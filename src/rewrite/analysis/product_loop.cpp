@@ -88,6 +88,17 @@ class ProductLoopFinder {
     return {};
   }
 
+  static bool is_factor_type(const std::optional<ScalarType>& type) {
+    return type == ScalarType::f32 || type == ScalarType::f16 || type == ScalarType::bf16;
+  }
+
+  // The value behind names and conversions to the sum's type.
+  ExprPtr behind_names(const ExprPtr& value) const {
+    const ExprPtr named = resolved(value);
+    const ExprPtr inner = widened(named);
+    return inner == named ? named : behind_names(inner);
+  }
+
   // The value behind names.
   ExprPtr resolved(ExprPtr value) const {
     while (const auto* variable = as<VariableReference>(value)) {
@@ -111,7 +122,10 @@ class ProductLoopFinder {
       right = product->right;
     }
     if (!left || !right) return refuse("what the loop adds up are no products of two values");
-    result_.values = {resolved(left), resolved(right)};
+    // Products of two halves would be rounded to half before they are added.
+    if (resolved(left)->type != ScalarType::f32 || resolved(right)->type != ScalarType::f32)
+      return refuse("the products are not of single precision");
+    result_.values = {behind_names(left), behind_names(right)};
     for (ExprPtr& value : result_.values) {
       const auto* call = as<Call>(value);
       if (call != nullptr && call->function == "__ldg" && call->arguments.size() == 1) {
@@ -120,10 +134,15 @@ class ProductLoopFinder {
       const auto* base = is<Subscript>(value) ? base_variable(*value) : nullptr;
       const KernelParameter* parameter =
           base != nullptr ? form_.kernel.parameter(base->name) : nullptr;
-      if (parameter == nullptr || !parameter->is_pointer || parameter->scalar != ScalarType::f32 ||
+      if (parameter == nullptr || !parameter->is_pointer || !is_factor_type(parameter->scalar) ||
           indices_of(*value).size() != 1) {
-        return refuse("a factor of the product is no element of a single-precision array");
+        return refuse(
+            "a factor of the product is no element of an array of float, half or bfloat16");
       }
+      const bool is_first = &value == result_.values.data();
+      if (!is_first && result_.factor != *parameter->scalar)
+        return refuse("the factors of the product are of two types");
+      result_.factor = *parameter->scalar;
       if (form_.analysis.is_written(base->name) || form_.analysis.is_viewed(base->name))
         return refuse("'" + base->name + "' is written in the kernel, or read as another type");
     }

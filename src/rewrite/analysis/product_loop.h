@@ -15,13 +15,15 @@ namespace regraph::rewrite {
 struct ProductLoop {
   const Stmt* loop = nullptr;
   CountedLoop counted;
-  bool is_wide = false;           // the counter has 64 bits
-  std::string sum;                // what products are added to
-  std::vector<ExprPtr> guards;    // under which they are
-  std::array<ExprPtr, 2> values;  // the factors, elements of arrays
+  bool is_wide = false;                 // the counter has 64 bits
+  std::string sum;                      // what products are added to
+  std::vector<ExprPtr> guards;          // under which they are
+  std::array<ExprPtr, 2> values;        // the factors, elements of arrays, without conversions
+  ScalarType factor = ScalarType::f32;  // their type: f32, f16 or bf16; sums are of f32
 };
 
-// The kernel's only loop, if it adds up products of two elements and does nothing else. `form` is
+// The kernel's only loop, if it adds up, in single precision, products of two elements of one type
+// and does nothing else. `form` is
 // in normal form. Error: refused, with what is in the way.
 [[nodiscard]] Result<ProductLoop> find_product_loop(const KernelForm& form);
 

@@ -52,6 +52,14 @@ class RowVectorPlanner {
       return refuse("no array is accessed at neighbouring places, from a multiple of " +
                     std::to_string(width_) + ", in every iteration of the loops over the row");
     }
+    // Wider ones are for narrower types: other arrays' vectors are several accesses then.
+    const bool is_one_access =
+        std::any_of(result_.arrays.begin(), result_.arrays.end(), [&](const RowArray& array) {
+          return VectorShape{array.scalar, width_}.bytes() <= kWidestAccess;
+        });
+    if (!is_one_access) {
+      return refuse("no array has elements of which one access moves " + std::to_string(width_));
+    }
     const auto kept = static_cast<std::int64_t>(result_.arrays.size()) * width_ * vectors_;
     if (vectors_ <= kMostVectors && kept <= kMostKept) result_.vectors = static_cast<int>(vectors_);
     return result_;
@@ -137,20 +145,14 @@ class RowVectorPlanner {
       const auto place = place_of(access, shared, inner);
       const KernelParameter* parameter = kernel_.parameter(base->name);
       const bool has_type = parameter != nullptr && parameter->scalar;
-      const std::string type = has_type ? vector_type(*parameter->scalar, width_) : "";
-      const std::int64_t bytes =
-          has_type ? static_cast<std::int64_t>(size_in_bytes(*parameter->scalar)) * width_ : 0;
-      if (!place || type.empty() || analysis_.is_viewed(base->name) ||
-          bytes > problem_.assume.align || (!is_new && !(use.array.rest == *place))) {
+      const VectorShape shape{has_type ? *parameter->scalar : ScalarType::boolean, width_};
+      if (!place || !can_be_moved(shape) || analysis_.is_viewed(base->name) ||
+          shape.alignment() > problem_.assume.align || (!is_new && !(use.array.rest == *place))) {
         use.is_possible = false;
         return;
       }
       if (!is_new || !use.is_possible) return;
-      use.array = {base->name,
-                   parameter->type,
-                   type,
-                   *parameter->scalar,
-                   *place,
+      use.array = {base->name, parameter->type, *parameter->scalar, *place,
                    access.access->index->type &&
                        size_in_bytes(*access.access->index->type) == sizeof(std::int64_t)};
       std::set<std::string> divisible = result_.divisible;

@@ -19,7 +19,6 @@ namespace regraph::rewrite {
 struct RowArray {
   std::string name;
   std::string element_type;
-  std::string vector_type;  // "float4"
   ScalarType scalar = ScalarType::f32;
   Polynomial rest;
   bool wide_index = false;  // the original index is 64-bit

@@ -35,10 +35,12 @@ std::optional<VectorCopy> vector_copy_of(const AccessMap& footprint, const Polyn
   if (footprint.dimensions.empty()) return std::nullopt;
   const AccessDimension& columns = footprint.dimensions.back();
   if (!(columns.stride == Polynomial(1))) return std::nullopt;
-  const auto bytes = static_cast<std::int64_t>(size_in_bytes(scalar));
-  for (std::int64_t width = 4; width > 1; width /= 2) {
-    VectorCopy copy{static_cast<int>(width), vector_type(scalar, static_cast<int>(width)), {}};
-    if (copy.type.empty() || bytes * width > alignment || columns.extent % width != 0) continue;
+  const int widest = static_cast<int>(kWidestAccess) / static_cast<int>(size_in_bytes(scalar));
+  for (int width = widest; width > 1; width /= 2) {
+    VectorCopy copy{width, {}};
+    const VectorShape shape{scalar, width};
+    if (!can_be_moved(shape) || shape.alignment() > alignment || columns.extent % width != 0)
+      continue;
     // Rows first: what they need is what the base needs, too, in most kernels.
     bool possible = true;
     for (std::size_t d = 0; d + 1 < footprint.dimensions.size(); ++d) {

@@ -17,8 +17,7 @@
 namespace regraph::rewrite {
 
 struct VectorCopy {
-  int width = 1;     // elements
-  std::string type;  // "float4"
+  int width = 1;  // elements
   // Parameters that W has to divide for rows to start at a multiple of it: asked at run time.
   std::set<std::string> divisible;
 };

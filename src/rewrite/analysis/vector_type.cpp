@@ -1,10 +1,17 @@
 #include "rewrite/analysis/vector_type.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
 
 namespace regraph::rewrite {
+
+namespace {
+
+constexpr int kMostBytes = 64;
+
+}  // namespace
 
 std::string vector_type(ScalarType scalar, int width) {
   static const std::map<ScalarType, std::string> kStems = {
@@ -13,8 +20,19 @@ std::string vector_type(ScalarType scalar, int width) {
       {ScalarType::u8, "uchar"},  {ScalarType::f64, "double"}};
   const auto found = kStems.find(scalar);
   const auto bytes = static_cast<std::int64_t>(size_in_bytes(scalar)) * width;
-  if (found == kStems.end() || bytes > kWidestAccess) return "";
+  constexpr int kMostComponents = 4;
+  if (found == kStems.end() || bytes > kWidestAccess || width > kMostComponents) return "";
   return found->second + std::to_string(width);
+}
+
+int VectorShape::alignment() const {
+  return std::min(bytes(), static_cast<int>(kWidestAccess));
+}
+
+bool can_be_moved(const VectorShape& shape) {
+  const bool is_width =
+      shape.width == 2 || shape.width == 4 || shape.width == 8 || shape.width == 16;
+  return is_width && shape.scalar != ScalarType::boolean && shape.bytes() <= kMostBytes;
 }
 
 std::string component_name(int number) {

@@ -34,9 +34,12 @@ class CrossThreadReduction final : public RowSharingStep {
       result.push_back({{"threads_per_row", threads}, {"rows_per_block", "1"}});
     }
     const std::size_t plain = result.size();
-    for (std::size_t i = 0; i < plain; ++i) {
-      result.push_back(result[i]);
-      result.back()["width"] = "4";
+    // 8 and 16 are for elements of two bytes and of one.
+    for (const char* width : {"4", "8", "16"}) {
+      for (std::size_t i = 0; i < plain; ++i) {
+        result.push_back(result[i]);
+        result.back()["width"] = width;
+      }
     }
     return result;
   }
@@ -49,8 +52,8 @@ class CrossThreadReduction final : public RowSharingStep {
     if (!parameters.contains("width")) return sharing;
     auto width = integer_parameter(parameters, "width");
     if (!width) return width.error();
-    if (*width != 2 && *width != 4)
-      return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
+    if (*width != 2 && *width != 4 && *width != 8 && *width != 16)
+      return fail(ErrorCode::invalid_argument, "'width' must be 2, 4, 8 or 16");
     sharing.width = *width;
     return sharing;
   }

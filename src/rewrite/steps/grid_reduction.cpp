@@ -12,7 +12,6 @@
 #include "affine/block_geometry.h"
 #include "affine/global_index.h"
 #include "affine/size_expression.h"
-#include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/steps/macro_step.h"
@@ -20,11 +19,13 @@
 #include "rewrite/transform/disaggregated_atomics.h"
 #include "rewrite/transform/element_sum.h"
 #include "rewrite/transform/unused_integers.h"
+#include "rewrite/transform/vector_code.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -139,19 +140,12 @@ class SumCode {
 
   void load(const std::string& array, ScalarType scalar, const std::string& values,
             const std::string& start, Block& out) {
-    const std::string type = vector_type(scalar, shape_.width);
-    const std::string vector = names_.fresh(array + "_vector");
-    out.push_back(declare(
-        local_variable(values, std::string(cuda_name(scalar)), scalar, {shape_.width}), nullptr));
-    const ExprPtr address =
-        source::address(source::element(variable(array, scalar), {variable(start)}));
-    out.push_back(declare(local_variable(vector, type, std::nullopt),
-                          source::element(cast("const " + type + "*", address), {integer(0)})));
-    for (int number = 0; number < shape_.width; ++number) {
-      out.push_back(
-          assign(source::element(variable(values, scalar), {integer(number)}),
-                 source::member(variable(vector, std::nullopt), component_name(number), scalar)));
-    }
+    const VectorShape vector{scalar, shape_.width};
+    out.push_back(declare(element_array(values, std::string(cuda_name(scalar)), vector), nullptr));
+    append(load_elements(source::element(variable(values, scalar), {integer(0)}), vector,
+                         source::element(variable(array, scalar), {variable(start)}),
+                         names_.fresh(array + "_vector")),
+           out);
   }
 
   // The block's sum goes to where all sums go.
@@ -256,8 +250,8 @@ class SumOfElements {
     }
     if (shape.rounds < 1 || shape.rounds > kMostRounds)
       return fail(ErrorCode::invalid_argument, "'rounds' must be between 1 and 64");
-    if (shape.width != 1 && shape.width != 2 && shape.width != 4)
-      return fail(ErrorCode::invalid_argument, "'width' must be 1, 2 or 4");
+    if (shape.width != 1 && shape.width != 2 && shape.width != 4 && shape.width != 8)
+      return fail(ErrorCode::invalid_argument, "'width' must be 1, 2, 4 or 8");
     return {};
   }
 
@@ -276,13 +270,19 @@ class SumOfElements {
     if (place.shape.width == 1) return {};
     if (place.sum.streams.empty())
       return refuse("nothing is read at the index itself, which vectors would hold");
+    const bool is_one_access =
+        std::any_of(place.sum.streams.begin(), place.sum.streams.end(), [&](const auto& stream) {
+          return VectorShape{stream.second, place.shape.width}.bytes() <= kWidestAccess;
+        });
+    if (!is_one_access)
+      return refuse("no array has elements of which one access moves " +
+                    std::to_string(place.shape.width));
     for (const auto& [array, scalar] : place.sum.streams) {
-      if (vector_type(scalar, place.shape.width).empty())
+      const VectorShape vector{scalar, place.shape.width};
+      if (!can_be_moved(vector))
         return refuse("no access moves " + std::to_string(place.shape.width) + " elements of '" +
                       array + "'");
-      const std::int64_t bytes =
-          static_cast<std::int64_t>(size_in_bytes(scalar)) * place.shape.width;
-      if (bytes > problem.assume.align) {
+      if (vector.alignment() > problem.assume.align) {
         return refuse("'assume: {align}' grants only " + std::to_string(problem.assume.align) +
                       " bytes");
       }
@@ -321,7 +321,7 @@ class GridReduction final : public StepRewriter {
     std::vector<StepParameters> result;
     for (const char* threads : {"256", "512"}) {
       for (const char* rounds : {"4", "8", "16"}) {
-        for (const char* width : {"4", "1"})
+        for (const char* width : {"4", "8", "1"})
           result.push_back({{"threads", threads}, {"rounds", rounds}, {"width", width}});
       }
     }

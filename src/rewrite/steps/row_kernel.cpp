@@ -172,7 +172,8 @@ class RowKernel final : public StepRewriter {
 
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
-    for (const char* width : {"4", "1"}) {
+    // 8 and 16 are for elements of two bytes and of one.
+    for (const char* width : {"4", "8", "16", "1"}) {
       result.push_back({{"threads", "32"}, {"rows", "4"}, {"width", width}});
       for (const char* threads : {"64", "128", "256", "512"})
         result.push_back({{"threads", threads}, {"rows", "1"}, {"width", width}});
@@ -183,9 +184,11 @@ class RowKernel final : public StepRewriter {
       result.push_back(
           {{"threads", threads}, {"rows", rows}, {"width", width}, {"form", "online"}});
     };
-    add_online("32", "4", "4");
-    for (const char* threads : {"128", "256", "512"})
-      add_online(threads, "1", "4");
+    for (const char* width : {"4", "8"}) {
+      add_online("32", "4", width);
+      for (const char* threads : {"128", "256", "512"})
+        add_online(threads, "1", width);
+    }
     add_online("256", "1", "1");
     result.push_back({{"form", kElements}});
     return result;

@@ -12,36 +12,16 @@
 // grid and k; guards of rows and columns apart, so that elements outside become zeros, which add
 // nothing to what is kept. Any sizes: copies are by vectors where rows are aligned (asked when the
 // kernel runs) and by elements elsewhere.
-#include "affine/block_geometry.h"
-#include "rewrite/analysis/matrix_product.h"
+#include "rewrite/steps/product_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/tensor_code.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <tuple>
 
 namespace regraph::rewrite {
 namespace {
-
-struct TensorPlace {
-  MatrixProduct product;
-  TensorTile tile;
-  Launch launch;  // afterwards
-};
-
-// "sm_90a" -> 90, 0 for what is not named that way.
-int architecture_number(const std::string& architecture) {
-  int number = 0;
-  constexpr std::size_t kPrefix = 3;
-  if (architecture.size() > kPrefix)
-    std::from_chars(architecture.data() + kPrefix, architecture.data() + architecture.size(),
-                    number);
-  return number;
-}
 
 class TensorCore final : public PlacedStep<TensorPlace> {
  public:
@@ -64,6 +44,13 @@ class TensorCore final : public PlacedStep<TensorPlace> {
   }
 
  protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "a copy could go stale",
+            .shared = SharedMemory::none,
+            .lone_threads = true,
+            .known_calls = true};
+  }
+
   Result<TensorPlace> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
     auto input = text_parameter(parameters, "input");
@@ -93,14 +80,17 @@ class TensorCore final : public PlacedStep<TensorPlace> {
           "'tile' must be 256x128, 128x256, 128x128 or 64x64, 'depth' 8, 16 or 32, 'stages' "
           "2 to 6");
     }
-    if (Status status = require_grants(kernel); !status) return status.error();
-    auto form = kernel.direct_normal();
-    if (!form) return form.error();
-    auto launch = kernel.launch();
-    if (!launch) return launch.error();
-    auto product = find_matrix_product(**form, kernel);
-    if (!product) return product.error();
-    TensorPlace place{std::move(*product), {}, **launch};
+    if (kernel.problem().assume.keep_precision) {
+      return refuse(
+          "the problem does not grant 'assume: {precision: any}', and tf32 keeps 10 bits of a "
+          "factor's mantissa");
+    }
+    constexpr int kLeastArchitecture = 80;
+    auto found = find_tensor_place(kernel, kLeastArchitecture);
+    if (!found) return found.error();
+    TensorPlace place = std::move(*found);
+    if (place.tile.element != ScalarType::f32)
+      return refuse("tf32 is for factors of single precision");
     place.tile.depth = *depth;
     place.tile.stages = *stages;
     place.tile.ahead = fragments == 2;
@@ -149,32 +139,6 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     return std::nullopt;
   }
 
-  static Status require_grants(const KernelAnalysis& kernel) {
-    const Assumptions& assume = kernel.problem().assume;
-    if (assume.keep_precision) {
-      return refuse(
-          "the problem does not grant 'assume: {precision: any}', and tf32 keeps 10 bits of a "
-          "factor's mantissa");
-    }
-    if (!assume.reassociate)
-      return refuse("the problem does not grant 'assume: {reassociate: true}'");
-    if (!assume.noalias)
-      return refuse(
-          "the problem does not grant 'assume: {noalias: true}', so a copy could go stale");
-    constexpr int kLeastArchitecture = 80;
-    if (architecture_number(kernel.limits().architecture) < kLeastArchitecture)
-      return refuse("the device has no tensor cores for tf32");
-    if (const Status& status = kernel.transparent(); !status) return status;
-    const Analysis& analysis = kernel.analysis();
-    if (analysis.has_shared() || analysis.has_barrier() || analysis.uses_warp_intrinsics())
-      return refuse("threads of a block work together already");
-    if (!analysis.unknown_calls().empty()) {
-      return refuse("the kernel calls '" + *analysis.unknown_calls().begin() +
-                    "', which may read memory");
-    }
-    return {};
-  }
-
   static Status lay_out(const Shape& shape, TensorPlace& place, const KernelAnalysis& kernel) {
     TensorTile& tile = place.tile;
     // Columns are the axis whose neighbours the first factor with neighbours along it has.
@@ -184,42 +148,11 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     constexpr int kSmall = 64;
     tile.warp = shape.columns <= kSmall ? std::array{32, 32} : std::array{64, 64};
     // What static arrays can't have, a kernel may opt in to.
-    const DeviceLimits& limits = kernel.limits();
-    tile.is_dynamic = tile.shared_bytes() > limits.shared_bytes_per_block;
-    const std::int64_t most =
-        std::max(limits.shared_bytes_per_block, limits.shared_bytes_per_block_opt_in);
-    if (tile.shared_bytes() > most) {
-      return refuse(fmt::format("the strips need {} bytes of shared memory, a block has {} at most",
-                                tile.shared_bytes(), most));
+    if (tile.shared_bytes() > kernel.limits().shared_bytes_per_block) {
+      if (Status status = take_dynamic_shared(place, tile.shared_bytes(), kernel); !status)
+        return status;
     }
-    if (tile.is_dynamic) place.launch.dynamic_shared_bytes = IntegerExpression(tile.shared_bytes());
-    return launch_tiles(place, kernel);
-  }
-
-  // A block for a tile.
-  static Status launch_tiles(TensorPlace& place, const KernelAnalysis& kernel) {
-    Launch& launch = place.launch;
-    const Dim3 block = launch.block;
-    for (int axis = 0; axis < 3; ++axis) {
-      IntegerExpression& grid = launch.grid[static_cast<std::size_t>(axis)];
-      if (kernel.analysis().uses_builtin(std::string("gridDim.") +
-                                         kAxes[static_cast<std::size_t>(axis)]))
-        return refuse("the kernel asks for the grid's extent, which changes");
-      grid = with_block_extents(grid, block);
-    }
-    for (std::size_t i = 0; i < 2; ++i) {
-      const int axis = place.product.factors[i].axis.axis;
-      IntegerExpression& grid = launch.grid[static_cast<std::size_t>(axis)];
-      const std::int64_t threads = extent(block, axis);
-      const std::int64_t tile = place.tile.tile[i];
-      grid = tile % threads == 0
-                 ? IntegerExpression::ceil_divide(grid, IntegerExpression(tile / threads))
-                 : IntegerExpression::ceil_divide(
-                       IntegerExpression::multiply(grid, IntegerExpression(threads)),
-                       IntegerExpression(tile));
-    }
-    launch.block = Dim3{static_cast<std::uint32_t>(place.tile.threads()), 1, 1};
-    return require_possible(launch, kernel);
+    return launch_tiles(place, tile.threads(), kernel);
   }
 };
 

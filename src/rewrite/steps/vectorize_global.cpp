@@ -16,11 +16,11 @@
 #include "affine/size_expression.h"
 #include "base/result.h"
 #include "rewrite/analysis/vector_copy.h"
-#include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/forms/unused_names.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/vector_code.h"
 #include "source/analysis.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -42,7 +42,7 @@ namespace {
 // One place of an array, `element + rest`, that is moved for `width` elements at once.
 struct VectorAccess {
   std::string array;
-  std::string vector_type;  // float4, ...
+  ScalarType scalar = ScalarType::f32;
   Polynomial rest;
   std::set<std::string> divisible;  // parameters that `width` must divide
   bool loads = false;               // its old value is read
@@ -93,6 +93,13 @@ class VectorPlanner {
     if (plan_.accesses.empty()) {
       return refuse("no access can be widened" +
                     (obstacles_.empty() ? "" : " (" + obstacles_ + ")"));
+    }
+    const bool is_one_access =
+        std::any_of(plan_.accesses.begin(), plan_.accesses.end(), [&](const VectorAccess& access) {
+          return VectorShape{access.scalar, width_}.bytes() <= kWidestAccess;
+        });
+    if (!is_one_access) {
+      return refuse("no array has elements of which one access moves " + std::to_string(width_));
     }
     return plan_;
   }
@@ -180,12 +187,12 @@ class VectorPlanner {
     ArrayUse& use = arrays_[array];
     if (analysis_.is_viewed(array)) use.obstacle = "it is accessed as another type too";
     const KernelParameter* parameter = kernel_.parameter(array);
-    const std::string type = parameter->scalar ? vector_type(*parameter->scalar, width_) : "";
-    if (type.empty()) {
+    const VectorShape shape{parameter->scalar.value_or(ScalarType::boolean), width_};
+    if (!can_be_moved(shape)) {
       use.obstacle = "its type has no vector of " + std::to_string(width_);
       return;
     }
-    if (static_cast<int>(size_in_bytes(*parameter->scalar)) * width_ > alignment_) {
+    if (shape.alignment() > alignment_) {
       use.obstacle = "'assume: {align}' grants only " + std::to_string(alignment_) + " bytes";
       return;
     }
@@ -211,7 +218,7 @@ class VectorPlanner {
                               [&](const VectorAccess& known) { return known.rest == rest; });
     if (found == use.accesses.end()) {
       if (is_written && !use.accesses.empty()) use.obstacle = "written and used at several places";
-      found = use.accesses.insert(found, VectorAccess{array, type, rest, divisible});
+      found = use.accesses.insert(found, VectorAccess{array, shape.scalar, rest, divisible});
     }
     if (access.is_store) {
       if (!found->stores) use.first_store = access.stmt;
@@ -257,8 +264,8 @@ class VectorPlanner {
   std::string obstacles_;
 };
 
-ExprPtr component(const std::string& vector, int number, std::optional<ScalarType> type) {
-  return member(source::variable(vector, std::nullopt), component_name(number), type);
+VectorShape shape_of_width(const VectorAccess& access, int width) {
+  return {access.scalar, width};
 }
 
 class Widener {
@@ -374,35 +381,37 @@ class Widener {
     return is_comparison(op) && op != BinaryOperator::equal && op != BinaryOperator::not_equal;
   }
 
-  ExprPtr wide_place(const VectorAccess& access, bool stores) const {
+  // The first element of the vector.
+  ExprPtr first_place(const VectorAccess& access) const {
     const ScalarType scalar = *kernel_.parameter(access.array)->scalar;
     const bool wide = element_.scalar && size_in_bytes(*element_.scalar) == 8;
     ExprPtr index = first();
     if (!access.rest.is_zero()) {
       index = source::add(to_expression(access.rest, wide), index);
     }
-    const ExprPtr address =
-        source::address(source::element(source::variable(access.array, scalar), {index}));
-    const std::string type = (stores ? "" : "const ") + access.vector_type + "*";
-    return source::element(cast(type, address), {integer(0)});
+    return source::element(source::variable(access.array, scalar), {index});
   }
 
   Block whole_vectors() {
     Block result;
     for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
       const VectorAccess& access = plan_.accesses[i];
-      Variable variable;
-      variable.name = vectors_[i];
-      variable.type = access.vector_type;
-      result.push_back(declare(variable, access.loads ? wide_place(access, false) : nullptr));
+      if (access.loads) {
+        append(declare_vector(vectors_[i], shape_of_width(access, width_), first_place(access)),
+               result);
+      } else {
+        result.push_back(
+            declare(vector_variable(vectors_[i], shape_of_width(access, width_)), nullptr));
+      }
     }
     for (int number = 0; number < width_; ++number) {
       result.push_back(scope(names_.renamed(element_code(number))));
     }
     for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
       if (!plan_.accesses[i].stores) continue;
-      result.push_back(
-          assign(wide_place(plan_.accesses[i], true), source::variable(vectors_[i], std::nullopt)));
+      const VectorAccess& access = plan_.accesses[i];
+      append(store_vector(vectors_[i], shape_of_width(access, width_), first_place(access)),
+             result);
     }
     return result;
   }
@@ -426,7 +435,8 @@ class Widener {
         if (plan_.accesses[i].array != array->name) continue;
         const auto index = element_polynomial(access->index, plan_.element, analysis_);
         const Polynomial place = Polynomial::symbol(plan_.element) + plan_.accesses[i].rest;
-        if (index && *index == place) return component(vectors_[i], number, expr->type);
+        if (index && *index == place)
+          return vector_component(vectors_[i], shape_of_width(plan_.accesses[i], width_), number);
       }
       return std::nullopt;
     };
@@ -469,7 +479,7 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
   std::string_view id() const override { return "vectorize_global"; }
   int position() const override { return 150; }
   std::vector<StepParameters> settings() const override {
-    return {{{"width", "2"}}, {{"width", "4"}}};
+    return {{{"width", "2"}}, {{"width", "4"}}, {{"width", "8"}}, {{"width", "16"}}};
   }
 
  protected:
@@ -480,8 +490,8 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
                            const StepParameters& parameters) const override {
     auto width = integer_parameter(parameters, "width");
     if (!width) return width.error();
-    if (*width != 2 && *width != 4) {
-      return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
+    if (*width != 2 && *width != 4 && *width != 8 && *width != 16) {
+      return fail(ErrorCode::invalid_argument, "'width' must be 2, 4, 8 or 16");
     }
     if (Status status = require_global_index(kernel.kernel(), kernel.analysis(), "x"); !status)
       return status.error();

@@ -31,11 +31,13 @@
 #include "rewrite/transform/guard_removal.h"
 #include "rewrite/transform/inside_first.h"
 #include "rewrite/transform/neighbour_vectors.h"
+#include "rewrite/transform/vector_code.h"
 #include "source/build.h"
 #include "source/counted_loop.h"
 #include "source/match.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -148,19 +150,27 @@ struct WideCode {
   ExprPtr divisible;  // sizes for which it may be run; null: all
 };
 
+bool has_elements_for(const Kernel& kernel, int width) {
+  return std::any_of(kernel.parameters.begin(), kernel.parameters.end(),
+                     [&](const KernelParameter& parameter) {
+                       return parameter.is_pointer && parameter.scalar &&
+                              VectorShape{*parameter.scalar, width}.bytes() <= kWidestAccess;
+                     });
+}
+
 class VectorizeWindow final : public TriedStep {
  public:
   std::string_view id() const override { return "vectorize_window"; }
   std::vector<StepParameters> settings() const override {
-    return {{{"width", "2"}}, {{"width", "4"}}};
+    return {{{"width", "2"}}, {{"width", "4"}}, {{"width", "8"}}};
   }
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
                             const StepParameters& parameters) const override {
     auto width = integer_parameter(parameters, "width");
     if (!width) return width.error();
-    if (*width != 2 && *width != 4)
-      return fail(ErrorCode::invalid_argument, "'width' must be 2 or 4");
+    if (*width != 2 && *width != 4 && *width != 8)
+      return fail(ErrorCode::invalid_argument, "'width' must be 2, 4 or 8");
     const Requirements needed = {.distinct_buffers = "", .lone_threads = true, .known_calls = true};
     if (Status status = require(needed, kernel); !status) return status.error();
     const StepParameters neighbours = {
@@ -168,6 +178,8 @@ class VectorizeWindow final : public TriedStep {
     auto result = apply_members(kernel, {{"thread_coarsen", {neighbours}}});
     if (!result) return result.error();
     const KernelAnalysis coarsened(*result, kernel.problem(), kernel.limits());
+    if (*width > 4 && !has_elements_for(kernel.kernel(), *width))
+      return refuse("no array has elements of which one access moves " + std::to_string(*width));
     auto form = coarsened.single_exit();
     if (!form) return form.error();
     Kernel code = (*form)->kernel;

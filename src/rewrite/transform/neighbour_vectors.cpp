@@ -1,7 +1,7 @@
 #include "rewrite/transform/neighbour_vectors.h"
 
 #include "affine/size_expression.h"
-#include "rewrite/analysis/vector_type.h"
+#include "rewrite/transform/vector_code.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -41,17 +41,17 @@ Block NeighbourVectors::run(const Block& block) {
   for (std::size_t at = 0; at < block.size(); ++at) {
     for (const Vector& vector : vectors) {
       if (vector.first != at) continue;
-      Variable variable;
-      variable.name = vector.name;
-      variable.type = vector.type;
-      result.push_back(declare(variable, vector.stores ? nullptr : wide_place(vector)));
+      if (vector.stores) {
+        result.push_back(declare(vector_variable(vector.name, vector.shape()), nullptr));
+      } else {
+        append(declare_vector(vector.name, vector.shape(), first_place(vector)), result);
+      }
     }
     const StmtPtr stmt = with_components(block[at], at, vectors);
     result.push_back(with_blocks(stmt, run(body_of(*stmt)), run(otherwise_of(*stmt))));
     for (const Vector& vector : vectors) {
       if (!vector.stores || vector.last != at) continue;
-      result.push_back(
-          source::assign(wide_place(vector), source::variable(vector.name, std::nullopt)));
+      append(store_vector(vector.name, vector.shape(), first_place(vector)), result);
     }
   }
   return result;
@@ -209,9 +209,9 @@ void NeighbourVectors::fill(const Offsets& offsets, bool stores, std::vector<Vec
   for (const auto& [offset, accesses] : offsets)
     open.insert(offset);
   for (int width = width_; width >= 2; width /= 2) {
-    const auto bytes = static_cast<int>(size_in_bytes(*parameter->scalar)) * width;
-    const bool exists =
-        !vector_type(*parameter->scalar, width).empty() && bytes <= problem_.assume.align;
+    const VectorShape shape{*parameter->scalar, width};
+    const bool exists = rewrite::can_be_moved(shape) && shape.bytes() <= kWidestAccess &&
+                        shape.alignment() <= problem_.assume.align;
     if (!exists || !places_.can_divide(some.rest, width)) continue;
     const auto length = stores ? std::nullopt : divisible_length(some.array, width);
     for (const auto& [offset, accesses] : offsets) {
@@ -256,7 +256,7 @@ NeighbourVectors::Vector NeighbourVectors::vector_of(const Offsets& offsets, std
   place.offset = start;
   const ScalarType scalar = *kernel_.parameter(place.array)->scalar;
   return {"",
-          vector_type(scalar, width),
+          scalar,
           place,
           width,
           stores,
@@ -307,21 +307,16 @@ ExprPtr NeighbourVectors::component(const Subscript& element, std::size_t at, bo
                          number >= 0 && number < vector.width && vector.first <= at &&
                          vector.place.rest == place->rest;
     if (!is_part) continue;
-    return member(source::variable(vector.name, std::nullopt),
-                  component_name(static_cast<int>(number)), element.type);
+    return vector_component(vector.name, vector.shape(), static_cast<int>(number));
   }
   return nullptr;
 }
 
-ExprPtr NeighbourVectors::wide_place(const Vector& vector) const {
-  const ScalarType scalar = *kernel_.parameter(vector.place.array)->scalar;
+ExprPtr NeighbourVectors::first_place(const Vector& vector) const {
   const ExprPtr index = vector.distance < 0
                             ? subtract(vector.neighbour, integer(-vector.distance))
                             : source::add(vector.neighbour, integer(vector.distance));
-  const ExprPtr address =
-      source::address(source::element(source::variable(vector.place.array, scalar), {index}));
-  const std::string type = (vector.stores ? "" : "const ") + vector.type + "*";
-  return source::element(cast(type, address), {integer(0)});
+  return source::element(source::variable(vector.place.array, vector.scalar), {index});
 }
 
 }  // namespace regraph::rewrite

@@ -5,6 +5,7 @@
 #include "rewrite/analysis/neighbour_places.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/transform/vector_code.h"
 
 #include <cstdint>
 #include <map>
@@ -40,7 +41,7 @@ class NeighbourVectors {
   };
   struct Vector {
     std::string name;
-    std::string type;
+    ScalarType scalar = ScalarType::f32;
     NeighbourPlace place;  // of the first element
     int width;
     bool stores;
@@ -48,6 +49,8 @@ class NeighbourVectors {
     std::size_t last;       // statement that it is stored behind
     ExprPtr neighbour;      // index of an element, known at the statement
     std::int64_t distance;  // from there to the first element
+
+    [[nodiscard]] VectorShape shape() const { return {scalar, width}; }
   };
   // Elements of one array with one rest: by offset, the accesses.
   using Offsets = std::map<std::int64_t, std::vector<const Access*>>;
@@ -70,7 +73,7 @@ class NeighbourVectors {
                                         const std::vector<Vector>& vectors);
   [[nodiscard]] ExprPtr component(const Subscript& element, std::size_t at, bool stores,
                                   const std::vector<Vector>& vectors);
-  [[nodiscard]] ExprPtr wide_place(const Vector& vector) const;
+  [[nodiscard]] ExprPtr first_place(const Vector& vector) const;
 
   const Kernel& kernel_;
   const Analysis& analysis_;

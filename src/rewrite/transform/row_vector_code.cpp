@@ -1,6 +1,5 @@
 #include "rewrite/transform/row_vector_code.h"
 
-#include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/uses.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -67,44 +66,30 @@ ExprPtr RowVectorCode::held_at(const RowArray& array, const ExprPtr& place) cons
 
 StmtPtr RowVectorCode::hold(const RowArray& array) {
   held_.insert(array.name);
-  std::vector<std::int64_t> extents = {plan_.width};
-  if (plan_.vectors > 0) extents.insert(extents.begin(), plan_.vectors);
-  return declare(local_variable(registers_.at(array.name), array.element_type, array.scalar,
-                                std::move(extents)),
-                 nullptr);
+  const auto outer = plan_.vectors > 0 ? std::optional(plan_.vectors) : std::nullopt;
+  return declare(
+      element_array(registers_.at(array.name), array.element_type, shape_of(array), outer),
+      nullptr);
 }
 
-// The array's vector at `first`.
-ExprPtr RowVectorCode::vector_at(const RowArray& array, bool stores) const {
+VectorShape RowVectorCode::shape_of(const RowArray& array) const {
+  return {array.scalar, plan_.width};
+}
+
+// The array's element at `first`.
+ExprPtr RowVectorCode::first_element(const RowArray& array) const {
   const ExprPtr index = to_expression(array.rest + Polynomial::symbol(first_), array.wide_index);
-  const ExprPtr address =
-      source::address(source::element(source::variable(array.name, array.scalar), {index}));
-  const std::string type = (stores ? "" : "const ") + array.vector_type + "*";
-  return source::element(cast(type, address), {integer(0)});
+  return source::element(source::variable(array.name, array.scalar), {index});
 }
 
 Block RowVectorCode::load(const RowArray& array) const {
-  const std::string& vector = vectors_.at(array.name);
-  Variable variable = local_variable(vector, array.vector_type, std::nullopt);
-  Block code = {declare(std::move(variable), vector_at(array, false))};
-  for (int number = 0; number < plan_.width; ++number) {
-    code.push_back(source::assign(
-        held_at(array, integer(number)),
-        member(source::variable(vector, std::nullopt), component_name(number), array.scalar)));
-  }
-  return code;
+  return load_elements(held_at(array, integer(0)), shape_of(array), first_element(array),
+                       vectors_.at(array.name));
 }
 
 Block RowVectorCode::store(const RowArray& array) const {
-  const std::string& vector = stored_.at(array.name);
-  Block code = {declare(local_variable(vector, array.vector_type, std::nullopt), nullptr)};
-  for (int number = 0; number < plan_.width; ++number) {
-    code.push_back(source::assign(
-        member(source::variable(vector, std::nullopt), component_name(number), array.scalar),
-        held_at(array, integer(number))));
-  }
-  code.push_back(source::assign(vector_at(array, true), source::variable(vector, std::nullopt)));
-  return code;
+  return store_elements(held_at(array, integer(0)), shape_of(array), first_element(array),
+                        stored_.at(array.name));
 }
 
 // A loop over the lane's vectors.

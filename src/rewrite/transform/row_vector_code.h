@@ -4,6 +4,7 @@
 #include "rewrite/analysis/row_vectors.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/transform/vector_code.h"
 
 #include <map>
 #include <set>
@@ -45,7 +46,8 @@ class RowVectorCode {
   [[nodiscard]] Block store(const RowArray& array) const;
 
  private:
-  [[nodiscard]] ExprPtr vector_at(const RowArray& array, bool stores) const;
+  [[nodiscard]] ExprPtr first_element(const RowArray& array) const;
+  [[nodiscard]] VectorShape shape_of(const RowArray& array) const;
   [[nodiscard]] StmtPtr over_vectors(Block body) const;
   [[nodiscard]] StmtPtr over_places(const ForLoop& loop, const Block& body) const;
   void scale_once(const ForLoop& loop, const SharedLoop::Growth& growth, Block& out);

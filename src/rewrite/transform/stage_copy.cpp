@@ -1,6 +1,6 @@
 #include "rewrite/transform/stage_copy.h"
 
-#include "rewrite/analysis/vector_type.h"
+#include "rewrite/transform/vector_code.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/walk.h"
@@ -124,18 +124,9 @@ Block StageCopy::vector_code(const Stage& stage, const Coordinates& at) {
   };
   Block code;
   const ExprPtr index = declare_index(stage, at, code);
-  code.push_back(declare(local_variable(values, stage.type, stage.scalar, {width}), nullptr));
-
-  Variable wide = local_variable(vector, stage.vectors->type, std::nullopt);
-  wide.is_const = true;
-  Block whole = {declare(wide, source::element(cast("const " + stage.vectors->type + "*",
-                                                    address(place_of(stage, at, index))),
-                                               {integer(0)}))};
-  for (int number = 0; number < width; ++number) {
-    whole.push_back(assign(
-        value_at(integer(number)),
-        member(source::variable(vector, std::nullopt), component_name(number), stage.scalar)));
-  }
+  const VectorShape shape{*stage.scalar, width};
+  code.push_back(declare(element_array(values, stage.type, shape), nullptr));
+  Block whole = load_elements(value_at(integer(0)), shape, place_of(stage, at, index), vector);
   Coordinates neighbour = at;
   neighbour.back() = add(neighbour.back(), source::variable(place));
   const ExprPtr beside = index ? add(index, source::variable(place)) : nullptr;

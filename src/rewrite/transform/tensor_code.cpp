@@ -1,9 +1,8 @@
 #include "rewrite/transform/tensor_code.h"
 
-#include "affine/block_geometry.h"
-#include "rewrite/analysis/product_coordinates.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/transform/code_lines.h"
+#include "rewrite/transform/product_elements.h"
 #include "rewrite/transform/tensor_copies.h"
 #include "rewrite/transform/tensor_tile.h"
 #include "source/build.h"
@@ -208,26 +207,6 @@ class TensorCode {
     }
   }
 
-  // Blocks that follow each other take tiles of a few rows before they go on along these, so that
-  // those that run side by side ask the L2 for the same strips.
-  void place_block() {
-    const std::size_t slow = factor(0).axis.axis > factor(1).axis.axis ? 0 : 1;
-    const char* const along_slow = kAxes[static_cast<std::size_t>(factor(slow).axis.axis)];
-    const char* const along = kAxes[static_cast<std::size_t>(factor(1 - slow).axis.axis)];
-    text_.line("const int {} = blockIdx.{} * gridDim.{} + blockIdx.{};", names_.block, along_slow,
-               along, along);
-    text_.line("const int {} = {} / ({} * gridDim.{}) * {};", names_.row, names_.block, kRows,
-               along, kRows);
-    text_.line("const int {0} = gridDim.{1} - {2} < {3} ? gridDim.{1} - {2} : {3};", names_.rows,
-               along_slow, names_.row, kRows);
-    text_.line("const int {} = {} - {} * gridDim.{};", names_.in_rows, names_.block, names_.row,
-               along);
-    text_.line("const int {} = ({} + {} % {}) * {};", names_.first[slow], names_.row,
-               names_.in_rows, names_.rows, tile_.tile[slow]);
-    text_.line("const int {} = {} / {} * {};", names_.first[1 - slow], names_.in_rows, names_.rows,
-               tile_.tile[1 - slow]);
-  }
-
   void declare() {
     declare_stages();
     text_.line("const unsigned int {} = threadIdx.x;", names_.thread);
@@ -237,7 +216,7 @@ class TensorCode {
     const int across = tile_.tile[1] / tile_.warp[1];
     text_.line("const int {} = {} / {} * {};", names_.in_warp[0], warp, across, tile_.warp[0]);
     text_.line("const int {} = {} % {} * {};", names_.in_warp[1], warp, across, tile_.warp[1]);
-    place_block();
+    declare_block_place(text_, product_, tile_, names_, kRows);
     text_.line("const {} {} = {};", index_type(), names_.limit,
                text_of(product_.limit, product_.is_wide));
     declare_tensor_copies(text_, product_, tile_, names_);
@@ -392,28 +371,14 @@ class TensorCode {
     for (const ProductFactor& one : product_.factors) {
       if (one.axis.limit) limits.push_back(less(variable(one.axis.coordinate), one.axis.limit));
     }
-    Block body = element_body();
+    const ExprPtr part = element(variable(names_.sums, ScalarType::f32),
+                                 {variable(names_.i), variable(names_.j), variable(names_.e)});
+    Block body = element_body(form_, launch_, product_, part);
     if (!limits.empty()) body = {branch(conjunction(limits), std::move(body))};
     text_.add(body);
     text_.close();
     text_.close();
     text_.close();
-  }
-
-  Block element_body() const {
-    const ExprPtr part = element(variable(names_.sums, ScalarType::f32),
-                                 {variable(names_.i), variable(names_.j), variable(names_.e)});
-    Block body =
-        rewrite_statements(form_.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
-          if (stmt.get() != product_.loop) return std::nullopt;
-          const StmtPtr sum =
-              assign(variable(product_.sum, ScalarType::f32), AssignmentOperator::add, part);
-          if (product_.guards.empty()) return Block{sum};
-          return Block{branch(conjunction(product_.guards), {sum})};
-        });
-    return rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      return in_coordinates(expr, form_, launch_, product_);
-    });
   }
 
   const KernelForm& form_;

@@ -11,9 +11,6 @@ namespace regraph::rewrite {
 
 namespace {
 
-constexpr int kVector = 4;  // elements
-constexpr int kElementBytes = 4;
-
 class CopyWriter {
  public:
   CopyWriter(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
@@ -25,7 +22,8 @@ class CopyWriter {
       if (!factor(i).divisible) continue;
       std::string condition;
       for (const std::string& parameter : *factor(i).divisible)
-        condition += (condition.empty() ? "" : " && ") + parameter + " % 4 == 0";
+        condition += fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter,
+                                 tile_.vector());
       lines_.line("const bool {} = {};", names_.whole[i], condition.empty() ? "true" : condition);
     }
     if (!asks_inside()) return;
@@ -120,6 +118,7 @@ class CopyWriter {
   std::string whole(std::size_t i) const {
     const ProductFactor& one = factor(i);
     if (!one.divisible) return "";
+    const std::string last = fmt::format(" + {}", tile_.vector() - 1);
     std::string result = names_.whole[i];
     const std::string& coordinate = one.axis.coordinate;
     for (const TileGuard& guard : one.guards) {
@@ -128,17 +127,17 @@ class CopyWriter {
         const Polynomial there = Polynomial::symbol(coordinate) + Polynomial::symbol(names_.e);
         hardest = TileGuard{guard.op, guard.left.substitute(coordinate, there),
                             guard.right.substitute(coordinate, there)}
-                      .hardest(names_.e, kVector);
+                      .hardest(names_.e, tile_.vector());
       }
       if (!hardest) return "";
       result += " && " + print(hardest->expression(one.is_wide));
     }
     if (one.axis.limit) {
-      result += fmt::format(" && {}{} < {}", coordinate, one.along_k ? "" : " + 3",
-                            print(one.axis.limit));
+      result +=
+          fmt::format(" && {}{} < {}", coordinate, one.along_k ? "" : last, print(one.axis.limit));
     }
     return result +
-           fmt::format(" && {}{} < {}", names_.counter, one.along_k ? " + 3" : "", names_.limit);
+           fmt::format(" && {}{} < {}", names_.counter, one.along_k ? last : "", names_.limit);
   }
 
   std::string element(std::size_t i, const std::string& beyond) const {
@@ -156,10 +155,16 @@ class CopyWriter {
   }
 
   // A thread copies vectors of lines this far apart.
-  int lines_apart(std::size_t i) const { return tile_.threads() / vectors_of_line(i); }
+  int lines_apart(std::size_t i) const { return threads() / vectors_of_line(i); }
   int row(std::size_t i) const { return factor(i).along_k ? tile_.depth : tile_.tile[i]; }
-  int vectors_of_line(std::size_t i) const { return row(i) / kVector; }
-  int steps(std::size_t i) const { return tile_.strip_elements(i) / kVector / tile_.threads(); }
+  int vectors_of_line(std::size_t i) const { return row(i) / tile_.vector(); }
+  int steps(std::size_t i) const { return tile_.strip_elements(i) / tile_.vector() / threads(); }
+  int threads() const {
+    return tile_.copying_threads > 0 ? tile_.copying_threads : tile_.threads();
+  }
+  std::string type() const { return std::string(cuda_name(tile_.element)); }
+  // Strips that are copied before the pointers of those that are inside begin.
+  int strips_before() const { return tile_.copying_threads > 0 ? 0 : tile_.stages - 1; }
 
   Polynomial stride(std::size_t i, const std::string& along, int by) const {
     const Polynomial& index = factor(i).index;
@@ -183,13 +188,13 @@ class CopyWriter {
   // and goes to, an address: what a copy adds to them is a constant, or the same for all threads.
   void declare_next(std::size_t i) const {
     lines_.line("unsigned int {};", names_.address[i]);
-    lines_.line("const float* {};", names_.ahead[i]);
+    lines_.line("const {}* {};", type(), names_.ahead[i]);
     lines_.open();
     vector_at(i, "0",
               fmt::format("{} + {}", text_of(product_.first, product_.is_wide),
-                          (tile_.stages - 1) * tile_.depth));
-    lines_.line("{} = (unsigned int)__cvta_generic_to_shared(&{}[{} * {} + {}]);",
-                names_.address[i], names_.stages[i], names_.line, row(i), place(i));
+                          strips_before() * tile_.depth));
+    lines_.line("{} = (unsigned int)__cvta_generic_to_shared(&{}[{}]);", names_.address[i],
+                names_.stages[i], place(i));
     lines_.line("{} = &{};", names_.ahead[i], element(i, ""));
     lines_.close();
   }
@@ -199,14 +204,12 @@ class CopyWriter {
     lines_.unroll();
     lines_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.part, steps(i),
                 tile_.parts());
-    const int bytes = lines_apart(i) * row(i) * kElementBytes;
+    const int bytes = lines_apart(i) * tile_.pitch(i, factor(i).along_k) * tile_.element_bytes();
     std::string to = fmt::format("{} + {} * {}", names_.address[i], names_.into,
-                                 tile_.strip_elements(i) * kElementBytes);
-    if (!factor(i).along_k) {
-      // Lines that are two apart have their places exchanged otherwise.
-      to = fmt::format("(({}) ^ ({} * {} / 2 % 4 * {}))", to, names_.step, lines_apart(i),
-                       8 * kElementBytes);
-    }
+                                 tile_.strip_elements(i) * tile_.element_bytes());
+    const std::string exchange =
+        exchange_of_step(tile_, factor(i).along_k, names_.step, lines_apart(i));
+    if (!exchange.empty()) to = fmt::format("(({}) ^ ({}))", to, exchange);
     lines_.line("asm volatile(\"{{ .reg .pred p; setp.ne.s32 p, %2, 0; \"");
     lines_.line("             \"@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16; }}\" ::");
     lines_.line("             \"r\"({} + {} * {}), \"l\"({} + {} * ({})),", to, names_.step, bytes,
@@ -222,17 +225,16 @@ class CopyWriter {
     lines_.line("const unsigned int {} = {} / {} + {} * {};", names_.line, names_.thread,
                 vectors_of_line(i), step, lines_apart(i));
     lines_.line("const unsigned int {} = {} % {} * {};", names_.offset, names_.thread,
-                vectors_of_line(i), kVector);
+                vectors_of_line(i), tile_.vector());
     const std::string& at_k = one.along_k ? names_.offset : names_.line;
     const std::string& at = one.along_k ? names_.line : names_.offset;
     lines_.line("const int {} = {} + {};", one.axis.coordinate, names_.first[i], at);
     lines_.line("const {} {} = {} + {};", index_type(), names_.counter, strip, at_k);
   }
 
-  // Where that vector lies in its line.
+  // Where that vector lies in its strip.
   std::string place(std::size_t i) const {
-    return factor(i).along_k ? exchanged_along_k(names_.offset, names_.line, tile_.depth)
-                             : fmt::format("({} ^ ({} / 2 % 4 * 8))", names_.offset, names_.line);
+    return place_in_strip(tile_, i, factor(i).along_k, names_.line, names_.offset);
   }
 
   void copy_vector(std::size_t i) const {
@@ -251,8 +253,8 @@ class CopyWriter {
     }
     lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.step, steps(i));
     vector_at(i, names_.step, names_.strip);
-    lines_.line("float* const {} = &{}[{} * {} + {} * {} + {}];", names_.to, names_.stages[i],
-                names_.into, tile_.strip_elements(i), names_.line, row(i), place(i));
+    lines_.line("{}* const {} = &{}[{} * {} + {}];", type(), names_.to, names_.stages[i],
+                names_.into, tile_.strip_elements(i), place(i));
     const std::string all = whole(i);
     if (!all.empty()) {
       lines_.open("if ({})", all);
@@ -260,9 +262,9 @@ class CopyWriter {
       lines_.reopen("} else {");
     }
     lines_.unroll();
-    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, kVector);
-    lines_.line("{}[{}] = {} ? {} : 0.0f;", names_.to, names_.e, conditions(i, names_.e),
-                element(i, names_.e));
+    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, tile_.vector());
+    lines_.line("{}[{}] = {} ? {} : {};", names_.to, names_.e, conditions(i, names_.e),
+                element(i, names_.e), print(zero_of(tile_.element)));
     lines_.close();
     if (!all.empty()) lines_.close();
     lines_.close();

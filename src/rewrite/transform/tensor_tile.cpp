@@ -1,5 +1,7 @@
 #include "rewrite/transform/tensor_tile.h"
 
+#include "affine/block_geometry.h"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -54,6 +56,51 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
                             std::pair(&by, "by")}) {
     *name = names.fresh(stem);
   }
+}
+
+void declare_block_place(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                         const TensorNames& names, int together) {
+  const auto axis_of = [&](std::size_t i) { return product.factors[i].axis.axis; };
+  const std::size_t slow = axis_of(0) > axis_of(1) ? 0 : 1;
+  const char* const along_slow = kAxes[static_cast<std::size_t>(axis_of(slow))];
+  const char* const along = kAxes[static_cast<std::size_t>(axis_of(1 - slow))];
+  lines.line("const int {} = blockIdx.{} * gridDim.{} + blockIdx.{};", names.block, along_slow,
+             along, along);
+  lines.line("const int {} = {} / ({} * gridDim.{}) * {};", names.row, names.block, together, along,
+             together);
+  lines.line("const int {0} = gridDim.{1} - {2} < {3} ? gridDim.{1} - {2} : {3};", names.rows,
+             along_slow, names.row, together);
+  lines.line("const int {} = {} - {} * gridDim.{};", names.in_rows, names.block, names.row, along);
+  lines.line("const int {} = ({} + {} % {}) * {};", names.first[slow], names.row, names.in_rows,
+             names.rows, tile.tile[slow]);
+  lines.line("const int {} = {} / {} * {};", names.first[1 - slow], names.in_rows, names.rows,
+             tile.tile[1 - slow]);
+}
+
+std::string place_in_strip(const TensorTile& tile, std::size_t factor, bool along_k,
+                           const std::string& line, const std::string& offset) {
+  if (tile.layout == StripLayout::panels) {
+    if (along_k)
+      return fmt::format("{0} * {1} + ({2} ^ ({0} % 8 * {3}))", line, tile.panel(), offset,
+                         tile.vector());
+    return fmt::format("{2} / {1} * {4} + {0} * {1} + ({2} % {1} ^ ({0} % 8 * {3}))", line,
+                       tile.panel(), offset, tile.vector(), tile.panel() * tile.depth);
+  }
+  const std::string place = along_k ? exchanged_along_k(offset, line, tile.depth)
+                                    : fmt::format("({} ^ ({} / 2 % 4 * 8))", offset, line);
+  return fmt::format("{} * {} + {}", line, tile.pitch(factor, along_k), place);
+}
+
+std::string exchange_of_step(const TensorTile& tile, bool along_k, const std::string& step,
+                             int apart) {
+  if (tile.layout == StripLayout::panels) {
+    constexpr int kLines = 8;
+    return apart % kLines == 0 ? ""
+                               : fmt::format("{} * {} % {} * {}", step, apart, kLines,
+                                             tile.vector() * tile.element_bytes());
+  }
+  if (along_k) return "";
+  return fmt::format("{} * {} / 2 % 4 * {}", step, apart, 8 * tile.element_bytes());
 }
 
 std::string exchanged_along_k(const std::string& at, const std::string& line, int depth) {

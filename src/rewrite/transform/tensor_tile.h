@@ -1,10 +1,11 @@
-// How a matrix product is laid out on tensor cores, and what its code calls things. Used by
-// tensor_copies and tensor_code.
+// How a matrix product is laid out for tensor cores, and what its code calls things. Used by
+// tensor_copies, tensor_code and warpgroup_code.
 #pragma once
 
 #include "rewrite/analysis/matrix_product.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/transform/code_lines.h"
 
 #include <array>
 #include <cstddef>
@@ -13,11 +14,25 @@
 
 namespace regraph::rewrite {
 
+// How a strip lies in shared memory.
+enum class StripLayout : std::uint8_t {
+  // A line after the other, of `depth` places where neighbours in memory differ in k, else of
+  // `tile`.
+  lines,
+  // Panels of 128 bytes across, eight chunks of 16 bytes a line, which are exchanged by exclusive
+  // or
+  // with the line's number: what wgmma calls its swizzle of 128 bytes, and what ldmatrix reads
+  // without bank conflicts. `depth` is a panel.
+  panels,
+};
+
 struct TensorTile {
-  // Of the tile, of the part of it that a warp has, along the axis of each of the product's
-  // factors.
+  // Of the tile, of the part of it that a warp (a warpgroup, for wgmma) has, along the axis of each
+  // of the product's factors.
   std::array<int, 2> tile = {128, 128};
   std::array<int, 2> warp = {64, 64};
+  ScalarType element = ScalarType::f32;
+  StripLayout layout = StripLayout::lines;
   int depth = 16;           // of a strip
   int stages = 3;           // strips in shared memory
   bool is_dynamic = false;  // the strips lie in dynamic shared memory
@@ -25,15 +40,27 @@ struct TensorTile {
   // between the products; `depth` is an even number of steps then.
   bool ahead = false;
 
-  static constexpr int kStepDepth = 8;  // of one instruction
+  // Threads that do nothing else than copy, behind those that multiply; 0: all copy.
+  int copying_threads = 0;
 
+  static constexpr int kStepDepth = 8;  // of one instruction for tf32
+  static constexpr int kPanelBytes = 128;
+
+  [[nodiscard]] int element_bytes() const { return static_cast<int>(size_in_bytes(element)); }
+  [[nodiscard]] int vector() const { return 16 / element_bytes(); }  // elements
+  [[nodiscard]] int panel() const { return kPanelBytes / element_bytes(); }
+  // Elements from a line of a strip to the next; `along_k`: neighbours in memory differ in k.
+  [[nodiscard]] int pitch(std::size_t factor, bool along_k) const {
+    if (layout == StripLayout::panels) return panel();
+    return along_k ? depth : tile[factor];
+  }
   // In how many parts the copies of a strip are begun.
   [[nodiscard]] int parts() const { return ahead ? depth / kStepDepth - 1 : 1; }
   [[nodiscard]] int fragment_sets() const { return ahead ? 2 : 1; }
   [[nodiscard]] int threads() const { return tile[0] / warp[0] * (tile[1] / warp[1]) * 32; }
   [[nodiscard]] int strip_elements(std::size_t factor) const { return tile[factor] * depth; }
   [[nodiscard]] std::int64_t shared_bytes() const {
-    return std::int64_t{4} * stages * depth * (tile[0] + tile[1]);
+    return std::int64_t{element_bytes()} * stages * depth * (tile[0] + tile[1]);
   }
 };
 
@@ -48,8 +75,26 @@ struct TensorNames {
   std::string counter;  // of the product's loop
 };
 
+// Where a block's tile lies: writes declarations of the names of the first line of either factor.
+// Blocks that follow each other take tiles of a few (`together`) rows before they go on along
+// these, so that those that run side by side ask the L2 for the same strips.
+void declare_block_place(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                         const TensorNames& names, int together);
+
+// Where in the strip of a factor the place `offset` of line `line` lies, in elements. Lines count
+// k where neighbours in memory differ in the factor's coordinate, and offsets the coordinate then.
+[[nodiscard]] std::string place_in_strip(const TensorTile& tile, std::size_t factor, bool along_k,
+                                         const std::string& line, const std::string& offset);
+
+// How the places of a line `lines` lines further on are exchanged otherwise: what an address in
+// bytes is combined with by exclusive or; empty where they are not. `lines` is `step` times
+// `apart`, a power of two no smaller than the lines that are counted from.
+[[nodiscard]] std::string exchange_of_step(const TensorTile& tile, bool along_k,
+                                           const std::string& step, int apart);
+
 // Where a place along k of a line lies in the strip of a factor whose neighbours in memory differ
-// in k: groups of eight places are exchanged so that the lanes of an access meet all banks.
+// in k, in layout `lines`: groups of eight places are exchanged so that the lanes of an access meet
+// all banks.
 [[nodiscard]] std::string exchanged_along_k(const std::string& at, const std::string& line,
                                             int depth);
 

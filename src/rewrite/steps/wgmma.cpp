@@ -1,0 +1,108 @@
+// wgmma: a product of 16-bit matrices is computed by Hopper's tensor cores, which read their
+// factors from shared memory.
+//
+//   for (k = 0; k < K; ++k) sum += float(A[i*K+k]) * float(B[k*N+j]);     one thread an element
+//
+// becomes a block for a tile of C: a warpgroup that copies strips of A and B, several ahead, and
+// two that multiply them (warpgroup_code.h). What the original does with the sum is done for each
+// element, under its guards.
+//
+// Legal where sums may be reordered: products of two halves, or of two bfloat16, are exact in
+// single precision, in which tensor cores add up. The kernel has to be such a product and nothing
+// else (matrix_product.h), of factors in any order; sizes are any: what is outside becomes zeros,
+// copies are by vectors where rows are aligned (asked when the kernel runs) and by elements
+// elsewhere. sm_90a alone has the instruction.
+#include "rewrite/steps/parameter_reader.h"
+#include "rewrite/steps/product_step.h"
+#include "rewrite/transform/warpgroup_code.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+namespace regraph::rewrite {
+namespace {
+
+class Wgmma final : public PlacedStep<TensorPlace> {
+ public:
+  std::string_view id() const override { return "wgmma"; }
+  // The first is the fastest for large matrices on an H200; smaller tiles are for where there would
+  // be too few blocks.
+  std::vector<StepParameters> settings() const override {
+    return {{{"columns", "256"}, {"rows", "128"}, {"stages", "4"}},
+            {{"columns", "128"}, {"rows", "256"}, {"stages", "4"}},
+            {{"columns", "128"}, {"rows", "128"}, {"stages", "6"}}};
+  }
+
+ protected:
+  Requirements requirements() const override {
+    return {.distinct_buffers = "a copy could go stale",
+            .shared = SharedMemory::none,
+            .lone_threads = true,
+            .known_calls = true};
+  }
+
+  Result<TensorPlace> find(const KernelAnalysis& kernel,
+                           const StepParameters& parameters) const override {
+    ParameterReader reader(parameters);
+    const int columns = reader.integer("columns");
+    const int rows = reader.integer("rows");
+    const int stages = reader.integer("stages");
+    if (!reader.status()) return reader.status().error();
+    const auto is_extent = [](int extent) { return extent == 128 || extent == 256; };
+    constexpr int kMostStages = 8;
+    if (!is_extent(columns) || !is_extent(rows) || columns + rows > 384 || stages < 2 ||
+        stages > kMostStages) {
+      return fail(ErrorCode::invalid_argument,
+                  "'columns' and 'rows' must be 128 or 256, not both 256, 'stages' 2 to 8");
+    }
+    constexpr int kArchitecture = 90;
+    if (architecture_number(kernel.limits().architecture) / 10 != kArchitecture / 10)
+      return refuse("sm_90 alone has wgmma");
+    auto found = find_tensor_place(kernel, kArchitecture);
+    if (!found) return found.error();
+    TensorPlace place = std::move(*found);
+    if (place.tile.element != ScalarType::f16 && place.tile.element != ScalarType::bf16)
+      return refuse("the factors are not of 16 bits");
+    const std::size_t of_rows = warpgroup_rows(place.product);
+    TensorTile& tile = place.tile;
+    tile.tile[of_rows] = rows;
+    tile.tile[1 - of_rows] = columns;
+    tile.warp[of_rows] = rows / 2;
+    tile.warp[1 - of_rows] = columns;
+    tile.layout = StripLayout::panels;
+    tile.depth = tile.panel();
+    tile.stages = stages;
+    tile.copying_threads = kWarpgroupThreads;
+    if (Status status = take_dynamic_shared(place, warpgroup_shared_bytes(tile, of_rows), kernel);
+        !status)
+      return status.error();
+    if (Status status = launch_tiles(place, kMultiplyingThreads + tile.copying_threads, kernel);
+        !status)
+      return status.error();
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const TensorPlace& place) const override {
+    const KernelForm& form = **kernel.direct_normal();
+    KernelState result = kernel.state();
+    result.unit.kernel = form.kernel;
+    result.unit.kernel.body = warpgroup_code(form, **kernel.launch(), place.product, place.tile);
+    result.unit.kernel.launch_bounds_threads = kMultiplyingThreads + place.tile.copying_threads;
+    result.unit.kernel.launch_bounds_min_blocks = 1;
+    result.plan.launches.front() = place.launch;
+    rely_on(result, kNeedsDistinctBuffers);
+    rely_on(result, kReordersSums);
+    rely_on_alignment(result, kernel.problem().assume.align);
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StepRewriter> make_wgmma() {
+  return std::make_unique<Wgmma>();
+}
+
+}  // namespace regraph::rewrite

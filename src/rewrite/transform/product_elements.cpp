@@ -1,0 +1,215 @@
+#include "rewrite/transform/product_elements.h"
+
+#include "affine/block_geometry.h"
+#include "rewrite/analysis/product_coordinates.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/printer.h"
+#include "source/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace regraph::rewrite {
+
+namespace {
+
+// The kernel's only store to global memory.
+struct ElementStore {
+  const Stmt* statement = nullptr;
+  const Assignment* assignment = nullptr;
+  ScalarType type = ScalarType::f32;
+};
+
+class StagedElements {
+ public:
+  StagedElements(CodeLines& lines, const KernelForm& form, const Launch& launch,
+                 const MatrixProduct& product, const TensorTile& tile, const TensorNames& names,
+                 std::size_t rows)
+      : lines_(lines),
+        form_(form),
+        launch_(launch),
+        product_(product),
+        tile_(tile),
+        names_(names),
+        rows_(rows) {}
+
+  void write(int pitch, int threads) {
+    const std::size_t columns = 1 - rows_;
+    const ExprPtr place = variable(names_.e);
+    const ExprPtr part =
+        element(variable(names_.sums, ScalarType::f32),
+                {source::add(multiply(variable(names_.i), integer(pitch)),
+                             source::add(variable(names_.j), variable(names_.e)))});
+    Block body = element_body(form_, launch_, product_, part);
+    const auto store = vector_store(body);
+    const int together = store ? 16 / static_cast<int>(size_in_bytes(store->type)) : 1;
+    const int taken = std::max(together, kLeast);
+    const int across = tile_.tile[columns] / taken;
+    lines_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.thread,
+                tile_.tile[rows_] * across, threads);
+    lines_.line("const int {} = {} / {};", names_.i, names_.step, across);
+    lines_.line("const int {} = {} % {} * {};", names_.j, names_.step, across, taken);
+    if (store) {
+      declare_pack(*store, taken);
+      body = packed(body, *store);
+    }
+    lines_.unroll();
+    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, taken);
+    coordinates();
+    lines_.add(limited(std::move(body)));
+    lines_.close();
+    if (store) write_pack(*store, taken);
+    lines_.close();
+  }
+
+ private:
+  // Elements that a thread takes one after the other, whatever their type.
+  static constexpr int kLeast = 4;
+
+  const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
+
+  void coordinates() {
+    lines_.line("const int {} = {} + {};", factor(rows_).axis.coordinate, names_.first[rows_],
+                names_.i);
+    lines_.line("const int {} = {} + {} + {};", factor(1 - rows_).axis.coordinate,
+                names_.first[1 - rows_], names_.j, names_.e);
+  }
+
+  Block limited(Block body) const {
+    std::vector<ExprPtr> limits;
+    for (const ProductFactor& one : product_.factors) {
+      if (one.axis.limit) limits.push_back(less(variable(one.axis.coordinate), one.axis.limit));
+    }
+    if (limits.empty()) return body;
+    return {branch(conjunction(limits), std::move(body))};
+  }
+
+  // The store of an element, where the body has one, to neighbours along the columns, and reads
+  // nothing that is stored.
+  std::optional<ElementStore> vector_store(const Block& body) const {
+    std::optional<ElementStore> found;
+    int stores = 0;
+    walk(body, [&](const Stmt& stmt) {
+      const auto* assignment = as<Assignment>(stmt);
+      if (assignment == nullptr || !is<Subscript>(assignment->target)) return;
+      const auto* base = base_variable(*assignment->target);
+      const KernelParameter* array = base != nullptr ? form_.kernel.parameter(base->name) : nullptr;
+      if (array == nullptr) return;
+      ++stores;
+      if (assignment->op != AssignmentOperator::assign || !array->scalar) return;
+      found = ElementStore{&stmt, assignment, *array->scalar};
+    });
+    if (stores != 1 || !found || size_in_bytes(found->type) > 4) return std::nullopt;
+    if (is_read(body, base_variable(*found->assignment->target)->name)) return std::nullopt;
+    if (!are_neighbours(form_.kernel.body, base_variable(*found->assignment->target)->name))
+      return std::nullopt;
+    return found;
+  }
+
+  // Whether elements that follow each other along the columns do so in the array, where the
+  // original stores to it.
+  bool are_neighbours(const Block& original, const std::string& array) const {
+    const ProductAxis& columns = factor(1 - rows_).axis;
+    bool result = false;
+    walk(original, [&](const Stmt& stmt) {
+      const auto* assignment = as<Assignment>(stmt);
+      const auto* target = assignment != nullptr ? as<Subscript>(assignment->target) : nullptr;
+      if (target == nullptr || base_variable(*target) == nullptr ||
+          base_variable(*target)->name != array) {
+        return;
+      }
+      auto index = form_.analysis.polynomial(target->index);
+      if (index) index = with_block_extents(*index, launch_.block);
+      if (index) index = with_coordinate(*index, columns.axis, launch_.block, columns.coordinate);
+      const auto step = index ? index->coefficient(columns.coordinate) : std::nullopt;
+      result = step && step->constant() == 1;
+    });
+    return result;
+  }
+
+  static bool is_read(const Block& body, const std::string& array) {
+    int mentions = 0;
+    walk_expressions(body, [&](const Expr& expr) {
+      if (is_named(expr, array)) ++mentions;
+    });
+    return mentions != 1;
+  }
+
+  void declare_pack(const ElementStore& store, int taken) {
+    const std::string type(cuda_name(store.type));
+    lines_.line("__align__(16) {} {}[{}];", type, names_.pair, taken);
+    lines_.line("{}* {} = nullptr;", type, names_.to);
+    lines_.line("unsigned int {} = 0;", names_.wanted);
+  }
+
+  // The element goes into the pack, and is remembered with where it belongs.
+  Block packed(const Block& body, const ElementStore& store) const {
+    return rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      if (stmt.get() != store.statement) return std::nullopt;
+      const ExprPtr place = variable(names_.e);
+      return Block{
+          assign(element(variable(names_.pair, store.type), {place}), store.assignment->value),
+          assign(variable(names_.to, std::nullopt),
+                 source::subtract(address(store.assignment->target), place)),
+          assign(variable(names_.wanted, ScalarType::u32), AssignmentOperator::bit_or,
+                 binary(BinaryOperator::shift_left, integer(1, "1u", ScalarType::u32), place))};
+    });
+  }
+
+  void write_pack(const ElementStore& store, int taken) {
+    const int together = 16 / static_cast<int>(size_in_bytes(store.type));
+    const unsigned all = (1U << static_cast<unsigned>(taken)) - 1;
+    lines_.open("if ({} == {}u && (unsigned long long){} % 16 == 0)", names_.wanted, all,
+                names_.to);
+    lines_.unroll();
+    lines_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.e, taken, together);
+    lines_.line("*(uint4*)&{0}[{1}] = *(const uint4*)&{2}[{1}];", names_.to, names_.e, names_.pair);
+    lines_.close();
+    lines_.reopen("} else {");
+    lines_.unroll();
+    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, taken);
+    lines_.line("if ({0} >> {1} & 1) {2}[{1}] = {3}[{1}];", names_.wanted, names_.e, names_.to,
+                names_.pair);
+    lines_.close();
+    lines_.close();
+  }
+
+  CodeLines& lines_;
+  const KernelForm& form_;
+  const Launch& launch_;
+  const MatrixProduct& product_;
+  const TensorTile& tile_;
+  const TensorNames& names_;
+  const std::size_t rows_;
+};
+
+}  // namespace
+
+Block element_body(const KernelForm& form, const Launch& launch, const MatrixProduct& product,
+                   const ExprPtr& part) {
+  Block body =
+      rewrite_statements(form.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+        if (stmt.get() != product.loop) return std::nullopt;
+        const StmtPtr sum =
+            assign(variable(product.sum, ScalarType::f32), AssignmentOperator::add, part);
+        if (product.guards.empty()) return Block{sum};
+        return Block{branch(conjunction(product.guards), {sum})};
+      });
+  return rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    return in_coordinates(expr, form, launch, product);
+  });
+}
+
+void write_staged_elements(CodeLines& lines, const KernelForm& form, const Launch& launch,
+                           const MatrixProduct& product, const TensorTile& tile,
+                           const TensorNames& names, std::size_t rows, int pitch, int threads) {
+  StagedElements(lines, form, launch, product, tile, names, rows).write(pitch, threads);
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,24 @@
+// What a kernel does with the elements of a matrix product once their sums are there. Used by the
+// codes for tensor cores.
+#pragma once
+
+#include "rewrite/forms/ir.h"
+#include "rewrite/transform/code_lines.h"
+#include "rewrite/transform/tensor_tile.h"
+
+namespace regraph::rewrite {
+
+// The kernel's body for the element at the coordinates of the product's axes: what the original
+// does, with the loop's part of the sum, `part`, at hand.
+[[nodiscard]] Block element_body(const KernelForm& form, const Launch& launch,
+                                 const MatrixProduct& product, const ExprPtr& part);
+
+// Writes what becomes of a tile whose sums lie in shared memory, `sums[row * pitch + column]`,
+// where rows are of the factor `rows`: all threads of the block take elements that are neighbours
+// along columns. Where the kernel stores an element once, and these are neighbours in memory, they
+// are stored by vectors of 16 bytes.
+void write_staged_elements(CodeLines& lines, const KernelForm& form, const Launch& launch,
+                           const MatrixProduct& product, const TensorTile& tile,
+                           const TensorNames& names, std::size_t rows, int pitch, int threads);
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,310 @@
+#include "rewrite/transform/warpgroup_code.h"
+
+#include "rewrite/forms/names.h"
+#include "rewrite/transform/code_lines.h"
+#include "rewrite/transform/product_elements.h"
+#include "rewrite/transform/tensor_copies.h"
+#include "source/build.h"
+#include "source/printer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+namespace regraph::rewrite {
+
+namespace {
+
+constexpr int kInstructionRows = 64;
+constexpr int kInstructionDepth = 16;
+// Of strips: eight lines of a panel are exchanged by the last bits of addresses.
+constexpr int kStripAlignment = 1024;
+// Of the descriptors of shared memory: addresses count 16 bytes (PTX ISA, "Matrix Descriptor").
+constexpr int kDescriptorUnit = 16;
+constexpr int kEightLines = 8 * TensorTile::kPanelBytes;
+// Of tiles that are taken together; 4, 8 and 16 differed by 5 % on an H200.
+constexpr int kTogether = 8;
+// Floats between rows of the staged tile, so that eight rows of a store meet different banks.
+constexpr int kPadding = 4;
+// How a block's registers are shared out: 128 threads with the former and 256 with the latter are
+// the 168 a thread that the block is launched with.
+constexpr int kCopyingRegisters = 56;
+constexpr int kMultiplyingRegisters = 224;
+
+class WarpgroupCode {
+ public:
+  WarpgroupCode(const KernelForm& form, const Launch& launch, const MatrixProduct& product,
+                const TensorTile& tile)
+      : form_(form),
+        launch_(launch),
+        product_(product),
+        tile_(tile),
+        rows_(warpgroup_rows(product)),
+        fresh_(form.kernel),
+        names_(fresh_, product),
+        barriers_(fresh_.fresh("barriers")),
+        full_(fresh_.fresh("full")),
+        empty_(fresh_.fresh("empty")),
+        wait_(fresh_.fresh("wait")),
+        phase_(fresh_.fresh("phase")),
+        copier_(fresh_.fresh("copier")) {}
+
+  Block run() {
+    declare();
+    text_.open("if ({} >= {})", names_.thread, kMultiplyingThreads);
+    copy();
+    text_.reopen("} else {");
+    multiply();
+    stage_sums();
+    text_.close();
+    text_.line("__syncthreads();");
+    text_.line("float* const {} = (float*){};", names_.sums, names_.tiles);
+    write_staged_elements(text_, form_, launch_, product_, tile_, names_, rows_, pitch(),
+                          threads());
+    return text_.block();
+  }
+
+ private:
+  const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
+  const char* index_type() const { return product_.is_wide ? "long long" : "int"; }
+  int threads() const { return kMultiplyingThreads + tile_.copying_threads; }
+  int columns() const { return tile_.tile[1 - rows_]; }
+  int pitch() const { return columns() + kPadding; }
+  int fragments() const { return tile_.warp[rows_] / kInstructionRows; }
+  int strip_bytes(std::size_t i) const { return tile_.strip_elements(i) * tile_.element_bytes(); }
+
+  static std::string text_of(const Polynomial& polynomial, bool wide) {
+    return print(to_expression(polynomial, wide));
+  }
+
+  void declare() {
+    const std::string type(cuda_name(tile_.element));
+    text_.line("extern __shared__ __align__({}) unsigned char {}[];", kStripAlignment,
+               names_.tiles);
+    text_.line("{0}* const {1} = ({0}*){2};", type, names_.stages[0], names_.tiles);
+    text_.line("{}* const {} = {} + {};", type, names_.stages[1], names_.stages[0],
+               tile_.stages * tile_.strip_elements(0));
+    text_.line("__shared__ __align__(8) unsigned long long {}[{}];", barriers_, 2 * tile_.stages);
+    text_.line("const unsigned int {} = (unsigned int)__cvta_generic_to_shared({});", full_,
+               barriers_);
+    text_.line("const unsigned int {} = {} + {};", empty_, full_, 8 * tile_.stages);
+    text_.line("const int {} = threadIdx.x;", names_.thread);
+    declare_block_place(text_, product_, tile_, names_, kTogether);
+    text_.line("const {} {} = {};", index_type(), names_.limit,
+               text_of(product_.limit, product_.is_wide));
+    begin_barriers();
+    text_.open("const auto {} = [](unsigned int barrier, unsigned int phase)", wait_);
+    text_.line(
+        "asm volatile(\"{{ .reg .pred p; again: mbarrier.try_wait.parity.shared.b64 p, [%0], \"");
+    text_.line(
+        "             \"%1; @p bra done; bra again; done: }}\" :: \"r\"(barrier), \"r\"(phase)");
+    text_.line("             : \"memory\");");
+    text_.close("};");
+  }
+
+  // A stage is full when all copying threads said so twice, of copies and of what they stored; it
+  // is empty when every multiplying warp said so.
+  void begin_barriers() {
+    text_.open("if ({} == 0)", names_.thread);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, tile_.stages);
+    for (const auto& [barrier, count] : {std::pair(full_, 2 * tile_.copying_threads),
+                                         std::pair(empty_, kMultiplyingThreads / 32)}) {
+      text_.line(
+          "asm volatile(\"mbarrier.init.shared.b64 [%0], {};\" :: \"r\"({} + 8 * {}) : "
+          "\"memory\");",
+          count, barrier, names_.i);
+    }
+    text_.close();
+    text_.close();
+    text_.line("__syncthreads();");
+  }
+
+  void next_stage() {
+    text_.open("if (++{} == {})", names_.stage, tile_.stages);
+    text_.line("{} = 0;", names_.stage);
+    text_.line("{} ^= 1;", phase_);
+    text_.close();
+  }
+
+  void over_strips() {
+    text_.line("int {} = 0;", names_.stage);
+    text_.open("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", index_type(), names_.strip,
+               text_of(product_.first, product_.is_wide), names_.limit, tile_.depth);
+  }
+
+  void copy() {
+    text_.line("asm volatile(\"setmaxnreg.dec.sync.aligned.u32 {};\");", kCopyingRegisters);
+    text_.line("const int {} = {} - {};", copier_, names_.thread, kMultiplyingThreads);
+    TensorNames copying = names_;
+    copying.thread = copier_;
+    declare_tensor_copies(text_, product_, tile_, copying);
+    const auto inside = define_tensor_fill(text_, product_, tile_, copying, names_.strip);
+    text_.line("unsigned int {} = 1;", phase_);
+    over_strips();
+    text_.line("{}({} + 8 * {}, {});", wait_, empty_, names_.stage, phase_);
+    if (inside) {
+      text_.open("if ({})", *inside);
+      text_.line("{}({}, 0, 1);", names_.fill_inside, names_.stage);
+      text_.reopen("} else {");
+    }
+    text_.line("{}({}, {});", names_.fill, names_.stage, names_.strip);
+    if (inside) text_.close();
+    text_.line(
+        "asm volatile(\"cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\" :: \"r\"({} + 8 * {}) : "
+        "\"memory\");",
+        full_, names_.stage);
+    arrive(full_, names_.stage);
+    if (inside) advance_tensor_copies(text_, product_, tile_, copying);
+    next_stage();
+    text_.close();
+    text_.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+  }
+
+  void arrive(const std::string& barrier, const std::string& stage) {
+    text_.line(
+        "asm volatile(\"mbarrier.arrive.shared.b64 _, [%0];\" :: \"r\"({} + 8 * {}) : \"memory\");",
+        barrier, stage);
+  }
+
+  // The first fragment of a factor's strip in stage 0, as the instruction is told.
+  void declare_descriptor(std::size_t i) {
+    const std::string line = i == rows_ ? names_.in_warp[i] : "0";
+    const int to_line = factor(i).along_k ? TensorTile::kPanelBytes : 0;
+    // Lines along k are of one panel; others go on in panels of their own.
+    const int panels = factor(i).along_k ? kDescriptorUnit : tile_.depth * TensorTile::kPanelBytes;
+    std::string start = fmt::format("(unsigned int)__cvta_generic_to_shared({})", names_.stages[i]);
+    if (i == rows_) {
+      start += to_line > 0 ? fmt::format(" + {} * {}", line, to_line)
+                           : fmt::format(" + {} / {} * {}", line, tile_.panel(), panels);
+    }
+    text_.line(
+        "const unsigned long long {} = (1ull << 62) | ({}ull << 32) | ({}ull << 16) | "
+        "(({}) >> 4 & 0x3fff);",
+        names_.at[i], kEightLines / kDescriptorUnit, panels / kDescriptorUnit, start);
+  }
+
+  // From a descriptor to that of the next 16 places along k, and of the next 64 lines.
+  int step_units(std::size_t i) const {
+    const int bytes = factor(i).along_k ? kInstructionDepth * tile_.element_bytes()
+                                        : kInstructionDepth * TensorTile::kPanelBytes;
+    return bytes / kDescriptorUnit;
+  }
+  int fragment_units() const {
+    return kInstructionRows * TensorTile::kPanelBytes / kDescriptorUnit;
+  }
+
+  void multiply() {
+    text_.line("asm volatile(\"setmaxnreg.inc.sync.aligned.u32 {};\");", kMultiplyingRegisters);
+    text_.line("const int {} = {} / {} * {};", names_.in_warp[rows_], names_.thread,
+               kWarpgroupThreads, tile_.warp[rows_]);
+    declare_descriptor(0);
+    declare_descriptor(1);
+    text_.line("float {}[{}][{}] = {{}};", held(), fragments(), columns() / 2);
+    text_.line("unsigned int {} = 0;", phase_);
+    over_strips();
+    text_.line("{}({} + 8 * {}, {});", wait_, full_, names_.stage, phase_);
+    text_.line("asm volatile(\"fence.proxy.async;\" ::: \"memory\");");
+    text_.line("asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");");
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.inner,
+               tile_.depth / kInstructionDepth);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
+    multiply_fragment();
+    text_.close();
+    text_.close();
+    text_.line("asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");");
+    // The strip before is multiplied by now, while this one is.
+    text_.line("asm volatile(\"wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");");
+    text_.open("if ({} % 32 == 0 && {} > {})", names_.thread, names_.strip,
+               text_of(product_.first, product_.is_wide));
+    arrive(empty_,
+           fmt::format("({} == 0 ? {} : {} - 1)", names_.stage, tile_.stages - 1, names_.stage));
+    text_.close();
+    next_stage();
+    text_.close();
+    text_.line("asm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");");
+  }
+
+  std::string held() const { return names_.held[rows_]; }
+
+  void multiply_fragment() {
+    const int registers = columns() / 2;
+    const std::string type = tile_.element == ScalarType::f16 ? "f16" : "bf16";
+    text_.line("asm volatile(\"wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{\"", columns(),
+               type);
+    constexpr int kPerLine = 16;
+    const auto list = [&](const auto& one, const char* quote) {
+      for (int first = 0; first < registers; first += kPerLine) {
+        std::string line = first == 0 && quote[0] == '\0' ? ": " : "";
+        for (int i = first; i < std::min(first + kPerLine, registers); ++i)
+          line += one(i) + (i + 1 < registers ? ", " : "");
+        text_.add("    " + (quote + line + quote));
+      }
+    };
+    list([](int i) { return fmt::format("%{}", i); }, "\"");
+    text_.line("    \"}}, %{}, %{}, 1, 1, 1, {}, {};\"", registers, registers + 1,
+               factor(rows_).along_k ? 0 : 1, factor(1 - rows_).along_k ? 0 : 1);
+    list([&](int i) { return fmt::format("\"+f\"({}[{}][{}])", held(), names_.i, i); }, "");
+    text_.line("    : \"l\"({} + {} * {} + {} * {} + {} * {}),", names_.at[rows_], names_.stage,
+               strip_bytes(rows_) / kDescriptorUnit, names_.i, fragment_units(), names_.inner,
+               step_units(rows_));
+    text_.line("      \"l\"({} + {} * {} + {} * {}));", names_.at[1 - rows_], names_.stage,
+               strip_bytes(1 - rows_) / kDescriptorUnit, names_.inner, step_units(1 - rows_));
+  }
+
+  // The sums, where the strips were: all of them are multiplied by now.
+  void stage_sums() {
+    text_.line("asm volatile(\"bar.sync 1, {};\" ::: \"memory\");", kMultiplyingThreads);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, columns() / 4);
+    text_.line("const int {} = {} + {} * {} + {} % {} / 32 * 16 + {} % 32 / 4 + {} % 2 * 8;",
+               names_.row, names_.in_warp[rows_], names_.i, kInstructionRows, names_.thread,
+               kWarpgroupThreads, names_.thread, names_.j);
+    text_.line("const int {} = {} / 2 * 8 + {} % 4 * 2;", names_.offset, names_.j, names_.thread);
+    text_.line(
+        "*(float2*)&((float*){0})[{1} * {2} + {3}] = make_float2({4}[{5}][2 * {6}], {4}[{5}][2 * "
+        "{6} + 1]);",
+        names_.tiles, names_.row, pitch(), names_.offset, held(), names_.i, names_.j);
+    text_.close();
+    text_.close();
+  }
+
+  const KernelForm& form_;
+  const Launch& launch_;
+  const MatrixProduct& product_;
+  const TensorTile& tile_;
+  const std::size_t rows_;
+  Names fresh_;
+  TensorNames names_;
+  std::string barriers_;
+  std::string full_;
+  std::string empty_;
+  std::string wait_;
+  std::string phase_;
+  std::string copier_;
+  CodeLines text_;
+};
+
+}  // namespace
+
+std::size_t warpgroup_rows(const MatrixProduct& product) {
+  return product.factors[0].axis.axis > product.factors[1].axis.axis ? 0 : 1;
+}
+
+std::int64_t warpgroup_shared_bytes(const TensorTile& tile, std::size_t rows) {
+  return std::max<std::int64_t>(
+      tile.shared_bytes(), std::int64_t{4} * tile.tile[rows] * (tile.tile[1 - rows] + kPadding));
+}
+
+Block warpgroup_code(const KernelForm& form, const Launch& launch, const MatrixProduct& product,
+                     const TensorTile& tile) {
+  return WarpgroupCode(form, launch, product, tile).run();
+}
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,36 @@
+// What a matrix product of 16-bit factors becomes on Hopper's tensor cores. Used by wgmma.
+//
+//   copying warpgroup    waits until a stage is empty | begins its copies, which say when they are there
+//   two multiplying ones wait until a stage is full   | wgmma on it; empties the stage before
+//
+// A block computes a tile of the result; strips of both factors lie in shared memory in several
+// stages, each with two mbarriers, and the multiplying warpgroups share the tile's rows. Sums stay
+// in registers (PTX ISA, wgmma.mma_async: m64nNk16) and go through shared memory in the end, so
+// that neighbours are stored together. On an H200 a third faster than copies by the threads that
+// multiply, which hold the tensor cores up.
+#pragma once
+
+#include "rewrite/forms/ir.h"
+#include "rewrite/transform/tensor_tile.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace regraph::rewrite {
+
+inline constexpr int kWarpgroupThreads = 128;
+inline constexpr int kMultiplyingThreads = 2 * kWarpgroupThreads;
+
+// The factor whose lines are the rows of an instruction: the other one's are neighbours where the
+// result is stored.
+[[nodiscard]] std::size_t warpgroup_rows(const MatrixProduct& product);
+
+// Bytes of dynamic shared memory.
+[[nodiscard]] std::int64_t warpgroup_shared_bytes(const TensorTile& tile, std::size_t rows);
+
+// The kernel's body. The grid has a block for every tile, along the axes of the factors; blocks are
+// a row of kMultiplyingThreads + tile.copying_threads threads. `tile.layout` is panels.
+[[nodiscard]] Block warpgroup_code(const KernelForm& form, const Launch& launch,
+                                   const MatrixProduct& product, const TensorTile& tile);
+
+}  // namespace regraph::rewrite
