@@ -139,7 +139,7 @@ TEST(VectorizeGlobal, ChecksWhatTheWidthMustDivide) {
 
 TEST(VectorizeGlobal, RefusesWithAReason) {
   const Application step = {"vectorize_global", {{"width", "4"}}};
-  expect_refusal(*sample("axpy_in_place"), step, "no vector of 4");
+  expect_refusal(*sample("axpy_in_place"), step, "one access moves 4");
   expect_refusal(*sample("window_sum"), step, "more than one guarded block");
   expect_refusal(*sample("sum_sequential_tree"), step, "work together");
   auto sparse = KernelCase::make(

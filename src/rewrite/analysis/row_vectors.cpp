@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <list>
 #include <optional>
 #include <utility>
 
@@ -34,6 +35,7 @@ class RowVectorPlanner {
 
   Result<RowVectors> plan() {
     result_.width = width_;
+    result_.analysis = &analysis_;
     find_block(kernel_.body);
     if (result_.block == nullptr)
       return refuse("the loops over the row do not follow each other in one block");
@@ -45,8 +47,13 @@ class RowVectorPlanner {
           result_.is_wide || (counter && size_in_bytes(*counter) == sizeof(std::int64_t));
       note_accesses(loop, shared);
     }
-    for (auto& [name, use] : uses_) {
-      if (use.is_possible) result_.arrays.push_back(use.array);
+    for (auto& [name, places] : uses_) {
+      if (analysis_.is_written(name) && (places.size() != 1 || !places.front().is_possible))
+        continue;
+      for (Use& use : places) {
+        use.array.is_only_place = places.size() == 1;
+        if (use.is_possible) result_.arrays.push_back(use.array);
+      }
     }
     if (result_.arrays.empty()) {
       return refuse("no array is accessed at neighbouring places, from a multiple of " +
@@ -68,6 +75,7 @@ class RowVectorPlanner {
  private:
   struct Use {
     RowArray array;
+    bool has_place = true;
     bool is_possible = true;
   };
 
@@ -130,38 +138,65 @@ class RowVectorPlanner {
 
   void note_accesses(const ForLoop& loop, const SharedLoop& shared) {
     const std::set<std::string> inner = declared_names(loop.body);
-    std::set<std::string> always;  // arrays that every iteration accesses
-    std::set<std::string> sometimes;
+    std::set<const Use*> always;  // places that every iteration accesses
+    std::set<Use*> sometimes;
     for_each_guarded_access(loop.body, [&](const GuardedAccess& access) {
       const auto* base = base_variable(*access.access);
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
-      const auto [entry, is_new] = uses_.try_emplace(base->name);
-      Use& use = entry->second;
-      (access.guards.empty() ? always : sometimes).insert(base->name);
+      const auto place = place_of(access, shared, inner);
+      Use& use = use_of(base->name, place);
+      if (access.guards.empty()) {
+        always.insert(&use);
+      } else {
+        sometimes.insert(&use);
+      }
       // A vector is stored as a whole; scans store the first one by elements.
       const bool is_whole =
           access.guards.empty() && (shared.counted.starts_at_zero() || shared.scan);
       if (access.is_store && !is_whole) use.is_possible = false;
-      const auto place = place_of(access, shared, inner);
-      const KernelParameter* parameter = kernel_.parameter(base->name);
-      const bool has_type = parameter != nullptr && parameter->scalar;
-      const VectorShape shape{has_type ? *parameter->scalar : ScalarType::boolean, width_};
-      if (!place || !can_be_moved(shape) || analysis_.is_viewed(base->name) ||
-          shape.alignment() > problem_.assume.align || (!is_new && !(use.array.rest == *place))) {
-        use.is_possible = false;
-        return;
-      }
-      if (!is_new || !use.is_possible) return;
-      use.array = {base->name, parameter->type, *parameter->scalar, *place,
-                   access.access->index->type &&
-                       size_in_bytes(*access.access->index->type) == sizeof(std::int64_t)};
-      std::set<std::string> divisible = result_.divisible;
-      use.is_possible = require_divisible(*place, width_, facts(), divisible);
-      if (use.is_possible) result_.divisible = std::move(divisible);
+      if (place) note_place(*base, access, *place, use);
     });
-    for (const std::string& name : sometimes) {
-      if (!always.contains(name)) uses_.at(name).is_possible = false;
+    for (Use* use : sometimes) {
+      if (!always.contains(use)) use->is_possible = false;
     }
+  }
+
+  // What is known of the array's accesses at the place; those that are at none are together.
+  Use& use_of(const std::string& name, const std::optional<Polynomial>& place) {
+    std::list<Use>& places = uses_[name];
+    const auto known = std::find_if(places.begin(), places.end(), [&](const Use& use) {
+      return use.has_place == place.has_value() && (!place || use.array.rest == *place);
+    });
+    if (known != places.end()) return *known;
+    Use use;
+    use.has_place = place.has_value();
+    use.is_possible = use.has_place;
+    if (place) use.array.rest = *place;
+    return places.emplace_back(std::move(use));
+  }
+
+  void note_place(const VariableReference& base, const GuardedAccess& access,
+                  const Polynomial& place, Use& use) {
+    const KernelParameter* parameter = kernel_.parameter(base.name);
+    const bool has_type = parameter != nullptr && parameter->scalar;
+    const VectorShape shape{has_type ? *parameter->scalar : ScalarType::boolean, width_};
+    if (!can_be_moved(shape) || analysis_.is_viewed(base.name) ||
+        shape.alignment() > problem_.assume.align) {
+      use.is_possible = false;
+      return;
+    }
+    const bool is_new = use.array.name.empty();
+    if (!is_new || !use.is_possible) return;
+    use.array = {base.name,
+                 true,
+                 parameter->type,
+                 *parameter->scalar,
+                 place,
+                 access.access->index->type &&
+                     size_in_bytes(*access.access->index->type) == sizeof(std::int64_t)};
+    std::set<std::string> divisible = result_.divisible;
+    use.is_possible = require_divisible(place, width_, facts(), divisible);
+    if (use.is_possible) result_.divisible = std::move(divisible);
   }
 
   // What the loop's counter is added to; nothing for accesses elsewhere.
@@ -185,11 +220,28 @@ class RowVectorPlanner {
   int width_;
   const Problem& problem_;
   std::int64_t vectors_ = 0;
-  std::map<std::string, Use> uses_;
+  std::map<std::string, std::list<Use>> uses_;  // by array
   RowVectors result_;
 };
 
 }  // namespace
+
+const RowArray* RowVectors::array_of(const Expr& access) const {
+  const auto* element = as<Subscript>(access);
+  const auto* base = element != nullptr ? base_variable(access) : nullptr;
+  if (base == nullptr) return nullptr;
+  for (const RowArray& array : arrays) {
+    if (array.name != base->name) continue;
+    if (array.is_only_place) return &array;
+    const auto index = analysis->polynomial(element->index);
+    if (!index) return nullptr;
+    // What is left is the loop's counter, by whatever name.
+    const Polynomial counter = *index - array.rest;
+    const std::set<std::string> symbols = counter.symbols();
+    if (symbols.size() == 1 && counter == Polynomial::symbol(*symbols.begin())) return &array;
+  }
+  return nullptr;
+}
 
 Result<RowVectors> plan_row_vectors(const Kernel& kernel, const Analysis& analysis,
                                     const RowPlan& rows, int threads, int width,

@@ -15,9 +15,11 @@
 
 namespace regraph::rewrite {
 
-// An array that is accessed at `rest + c` in loops over the row, c being their counter.
+// An array that is accessed at `rest + c` in loops over the row, c being their counter. One that is
+// only read may be at several such places.
 struct RowArray {
   std::string name;
+  bool is_only_place = true;  // all accesses of the array in the loops are of this place
   std::string element_type;
   ScalarType scalar = ScalarType::f32;
   Polynomial rest;
@@ -31,8 +33,13 @@ struct RowVectors {
   bool is_wide = false;             // a loop over the row counts in 64 bits
   std::set<std::string> divisible;  // parameters that W has to divide, asked at run time
   std::vector<RowArray> arrays;
-  const Block* block = nullptr;  // that the loops stand in
-  std::size_t first = 0;         // of them, in it
+  const Analysis* analysis = nullptr;  // of the kernel, which must outlive the plan
+  const Block* block = nullptr;        // that the loops stand in
+
+  // The array's place that is accessed; null where that is none of these.
+  [[nodiscard]] const RowArray* array_of(const Expr& access) const;
+
+  std::size_t first = 0;  // of them, in it
 };
 
 // Plans vectors of `width` for the loops that `rows` deals out to `threads` lanes. Error: refused:

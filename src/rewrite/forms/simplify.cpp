@@ -22,6 +22,13 @@ std::optional<std::int64_t> int_value(const ExprPtr& expr) {
   return is_int ? std::optional(literal->value) : std::nullopt;
 }
 
+// Of those and of what they become when they are made wider.
+std::optional<std::int64_t> wide_value(const ExprPtr& expr) {
+  const auto* widened = as<Cast>(expr);
+  const bool is_wide = widened != nullptr && widened->type == ScalarType::i64;
+  return int_value(is_wide ? widened->operand : expr);
+}
+
 std::optional<bool> truth_of(const ExprPtr& expr) {
   const auto* literal = as<IntegerLiteral>(expr);
   return literal != nullptr ? std::optional(literal->value != 0) : std::nullopt;
@@ -78,11 +85,14 @@ ExprPtr decided(BinaryOperator op, const ExprPtr& left, const ExprPtr& right,
   const std::int64_t neutral = adds || op == BinaryOperator::subtract ? 0 : 1;
   const bool keeps_left =
       adds || op == BinaryOperator::subtract || multiplies || op == BinaryOperator::divide;
-  if (keeps_left && int_value(right) == neutral && stays(left)) return left;
-  if ((adds || multiplies) && int_value(left) == neutral && stays(right)) return right;
+  if (keeps_left && wide_value(right) == neutral && stays(left)) return left;
+  if ((adds || multiplies) && wide_value(left) == neutral && stays(right)) return right;
+  const auto is_nothing = [&](const ExprPtr& side) {
+    return wide_value(side) == 0 && side->type == type;
+  };
+  if (multiplies && is_nothing(left) && is_idle(right)) return left;
+  if (multiplies && is_nothing(right) && is_idle(left)) return right;
   if (type != ScalarType::i32) return nullptr;
-  if (multiplies && int_value(left) == 0 && is_idle(right)) return left;
-  if (multiplies && int_value(right) == 0 && is_idle(left)) return right;
   if (op == BinaryOperator::remainder && int_value(right) == 1 && is_idle(left)) return integer(0);
   return nullptr;
 }

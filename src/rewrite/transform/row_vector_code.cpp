@@ -28,9 +28,9 @@ RowVectorCode::RowVectorCode(const Kernel& kernel, const RowVectors& plan, int t
       first_(names.fresh("first")),
       place_(names.fresh("place")) {
   for (const RowArray& array : plan.arrays) {
-    registers_[array.name] = names.fresh(array.name + "_values");
-    vectors_[array.name] = names.fresh(array.name + "_vector");
-    stored_[array.name] = names.fresh(array.name + "_stored");
+    registers_[&array] = names.fresh(array.name + "_values");
+    vectors_[&array] = names.fresh(array.name + "_vector");
+    stored_[&array] = names.fresh(array.name + "_stored");
   }
 }
 
@@ -49,27 +49,17 @@ ExprPtr RowVectorCode::condition() const {
   return conjunction(terms);
 }
 
-const RowArray* RowVectorCode::array_of(const Expr& access) const {
-  const auto* base = is<Subscript>(access) ? base_variable(access) : nullptr;
-  if (base == nullptr) return nullptr;
-  for (const RowArray& array : plan_.arrays) {
-    if (array.name == base->name) return &array;
-  }
-  return nullptr;
-}
-
 ExprPtr RowVectorCode::held_at(const RowArray& array, const ExprPtr& place) const {
-  const ExprPtr base = source::variable(registers_.at(array.name), array.scalar);
+  const ExprPtr base = source::variable(registers_.at(&array), array.scalar);
   if (plan_.vectors == 0) return source::element(base, {place});
   return source::element(base, {source::variable(step_), place});
 }
 
 StmtPtr RowVectorCode::hold(const RowArray& array) {
-  held_.insert(array.name);
+  held_.insert(&array);
   const auto outer = plan_.vectors > 0 ? std::optional(plan_.vectors) : std::nullopt;
-  return declare(
-      element_array(registers_.at(array.name), array.element_type, shape_of(array), outer),
-      nullptr);
+  return declare(element_array(registers_.at(&array), array.element_type, shape_of(array), outer),
+                 nullptr);
 }
 
 VectorShape RowVectorCode::shape_of(const RowArray& array) const {
@@ -84,12 +74,12 @@ ExprPtr RowVectorCode::first_element(const RowArray& array) const {
 
 Block RowVectorCode::load(const RowArray& array) const {
   return load_elements(held_at(array, integer(0)), shape_of(array), first_element(array),
-                       vectors_.at(array.name));
+                       vectors_.at(&array));
 }
 
 Block RowVectorCode::store(const RowArray& array) const {
   return store_elements(held_at(array, integer(0)), shape_of(array), first_element(array),
-                        stored_.at(array.name));
+                        stored_.at(&array));
 }
 
 // A loop over the lane's vectors.
@@ -185,21 +175,21 @@ void RowVectorCode::scale_once(const ForLoop& loop, const SharedLoop::Growth& gr
 
 void RowVectorCode::add_loop(const ForLoop& loop, const std::set<std::string>& written_later,
                              const SharedLoop::Growth* growth, Block& out) {
-  std::set<std::string> read;
+  std::set<const RowArray*> read;
   const std::set<std::string> written = written_by(loop);
   for (const RowArray& array : plan_.arrays) {
-    if (needs_old(loop, array)) read.insert(array.name);
+    if (needs_old(loop, array)) read.insert(&array);
   }
 
   Block loads;
   Block body;
   for (const RowArray& array : plan_.arrays) {
-    const bool is_used = read.contains(array.name) || written.contains(array.name);
+    const bool is_used = read.contains(&array) || written.contains(array.name);
     if (!is_used) continue;
     const bool keeps = plan_.vectors > 0;
     if (!keeps) body.push_back(hold(array));
-    if (keeps && !held_.contains(array.name)) out.push_back(hold(array));
-    const bool needs = read.contains(array.name) && !(keeps && loaded_.contains(array.name));
+    if (keeps && !held_.contains(&array)) out.push_back(hold(array));
+    const bool needs = read.contains(&array) && !(keeps && loaded_.contains(&array));
     if (!needs) continue;
     const Block code = load(array);
     Block& into = keeps ? loads : body;
@@ -207,7 +197,9 @@ void RowVectorCode::add_loop(const ForLoop& loop, const std::set<std::string>& w
   }
   if (!loads.empty()) out.push_back(over_vectors(std::move(loads)));
   loaded_.insert(read.begin(), read.end());
-  loaded_.insert(written.begin(), written.end());
+  for (const RowArray& array : plan_.arrays) {
+    if (written.contains(array.name)) loaded_.insert(&array);
+  }
 
   if (growth != nullptr) {
     scale_once(loop, *growth, body);

@@ -36,7 +36,9 @@ class RowVectorCode {
   [[nodiscard]] const std::string& first() const { return first_; }
   [[nodiscard]] const std::string& place() const { return place_; }
   // The array that is accessed, and its element `place` in registers.
-  [[nodiscard]] const RowArray* array_of(const Expr& access) const;
+  [[nodiscard]] const RowArray* array_of(const Expr& access) const {
+    return plan_.array_of(access);
+  }
   [[nodiscard]] ExprPtr held_at(const RowArray& array, const ExprPtr& place) const;
   // Whether an iteration reads the array's element before it writes it.
   [[nodiscard]] bool needs_old(const ForLoop& loop, const RowArray& array) const;
@@ -57,14 +59,14 @@ class RowVectorCode {
   Names& names_;
   int threads_;
   std::string lane_;
-  std::string step_;                              // counts the lane's vectors
-  std::string first_;                             // the vector's first element
-  std::string place_;                             // counts a vector's elements
-  std::map<std::string, std::string> registers_;  // by array
-  std::map<std::string, std::string> vectors_;    // on their way in, by array
-  std::map<std::string, std::string> stored_;     // on their way out
-  std::set<std::string> held_;                    // arrays that are declared
-  std::set<std::string> loaded_;                  // arrays whose registers hold the row
+  std::string step_;                                  // counts the lane's vectors
+  std::string first_;                                 // the vector's first element
+  std::string place_;                                 // counts a vector's elements
+  std::map<const RowArray*, std::string> registers_;  // by array
+  std::map<const RowArray*, std::string> vectors_;    // on their way in, by array
+  std::map<const RowArray*, std::string> stored_;     // on their way out
+  std::set<const RowArray*> held_;                    // arrays that are declared
+  std::set<const RowArray*> loaded_;                  // arrays whose registers hold the row
 };
 
 }  // namespace regraph::rewrite
