@@ -100,6 +100,49 @@ TEST(Wgmma, StoresByVectors) {
   EXPECT_NE(source::print(state.unit).find("*(uint4*)&"), std::string::npos);
 }
 
+Application mma(const char* tile, const char* stages = "3", bool ahead = false) {
+  Application step = {"tensor_core",
+                      {{"input", "half"}, {"tile", tile}, {"depth", "64"}, {"stages", stages}}};
+  if (ahead) step.parameters["fragments"] = "2";
+  return step;
+}
+
+// The same by mma.sync, for devices before Hopper and small matrices.
+TEST(Wgmma, HasATwinForOtherDevices) {
+  for (const char* a : {"row * K + k", "k * M + row"}) {
+    for (const char* b : {"k * N + col", "col * K + k"}) {
+      SCOPED_TRACE(std::string(a) + ", " + b);
+      ProductText text;
+      text.a = a;
+      text.b = b;
+      text.tests += ", {M: 128, N: 256, K: 330}";
+      auto kernel = product(text);
+      ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+      const auto state = expect_correct(**kernel, {mma("128x128")});
+      const std::string code = source::print(state.unit);
+      EXPECT_NE(code.find("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"), std::string::npos);
+      EXPECT_NE(code.find("ldmatrix"), std::string::npos);
+      expect_correct(**kernel, {mma("64x64", "4")});
+      expect_correct(**kernel, {mma("128x128", "2", true)});
+    }
+  }
+}
+
+TEST(Wgmma, TwinTakesLargerTiles) {
+  ProductText text;
+  text.type = "__nv_bfloat16";
+  text.to_float = "__bfloat162float";
+  text.use = "C[row * N + col] = __float2bfloat16(sum * 0.5f);";
+  text.result = text.type;
+  text.tests = "{M: 256, N: 256, K: 200}, {M: 33, N: 65, K: 17}";
+  auto kernel = product(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  for (const Application& step : {mma("256x128", "3", true), mma("128x256")}) {
+    SCOPED_TRACE(step.parameters.at("tile"));
+    expect_correct(**kernel, {step});
+  }
+}
+
 TEST(Wgmma, RefusesWhatItCannotDo) {
   ProductText text;
   text.assume = "{noalias: true, reassociate: false}";

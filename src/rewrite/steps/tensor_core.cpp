@@ -6,12 +6,13 @@
 // memory, and asynchronous copies that fill several strips ahead (tensor_code.h). What the original
 // does with the sum is done for each element, under its guards.
 //
-// Legal where the problem grants lower precision, because factors are rounded to tf32: 10 of 23
-// bits of the mantissa stay; sums are of single precision, in another order. The kernel has to be
-// such a product and nothing else (matrix_product.h): each factor read only, along one axis of the
-// grid and k; guards of rows and columns apart, so that elements outside become zeros, which add
-// nothing to what is kept. Any sizes: copies are by vectors where rows are aligned (asked when the
-// kernel runs) and by elements elsewhere.
+// Legal where sums may be reordered, which stay in single precision: products of two halves, or of
+// two bfloat16, are exact in it. Factors of single precision are rounded to tf32, where the problem
+// grants that: 10 of 23 bits of the mantissa stay. The kernel has to be such a product and nothing
+// else (matrix_product.h): each factor read only, along one axis of the grid and k; guards of rows
+// and columns apart, so that elements outside become zeros, which add nothing to what is kept. Any
+// sizes: copies are by vectors where rows are aligned (asked when the kernel runs) and by elements
+// elsewhere.
 #include "rewrite/steps/product_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/tensor_code.h"
@@ -40,6 +41,13 @@ class TensorCore final : public PlacedStep<TensorPlace> {
       result.push_back({{"input", "tf32"}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
       if (fragments == std::string_view("2")) result.back()["fragments"] = fragments;
     }
+    for (const auto& [tile, stages, fragments] :
+         {std::tuple("256x128", "3", "2"), std::tuple("128x128", "3", "1"),
+          std::tuple("128x128", "3", "2"), std::tuple("128x256", "3", "2"),
+          std::tuple("64x64", "4", "1")}) {
+      result.push_back({{"input", kHalf}, {"tile", tile}, {"depth", "64"}, {"stages", stages}});
+      if (fragments == std::string_view("2")) result.back()["fragments"] = fragments;
+    }
     return result;
   }
 
@@ -55,7 +63,9 @@ class TensorCore final : public PlacedStep<TensorPlace> {
                            const StepParameters& parameters) const override {
     auto input = text_parameter(parameters, "input");
     if (!input) return input.error();
-    if (*input != "tf32") return fail(ErrorCode::invalid_argument, "'input' must be tf32");
+    const bool is_half = *input == kHalf;
+    if (*input != "tf32" && !is_half)
+      return fail(ErrorCode::invalid_argument, "'input' must be tf32 or half");
     auto tile = text_parameter(parameters, "tile");
     if (!tile) return tile.error();
     auto depth = integer_parameter(parameters, "depth");
@@ -68,19 +78,21 @@ class TensorCore final : public PlacedStep<TensorPlace> {
       if (!sets) return sets.error();
       fragments = *sets;
     }
-    if (fragments != 1 && (fragments != 2 || *depth == TensorTile::kStepDepth)) {
+    constexpr int kOneStep = 8;
+    if (fragments != 1 && (fragments != 2 || *depth == kOneStep)) {
       return fail(ErrorCode::invalid_argument,
                   "'fragments' must be 1, or 2 where 'depth' is 16 or 32");
     }
     const auto shape = shape_of(*tile);
-    if (!shape || (*depth != 8 && *depth != 16 && *depth != 32) || *stages < 2 ||
-        *stages > kMostStages) {
+    const bool is_depth =
+        is_half ? *depth == 64 : *depth == kOneStep || *depth == 16 || *depth == 32;
+    if (!shape || !is_depth || *stages < 2 || *stages > kMostStages) {
       return fail(
           ErrorCode::invalid_argument,
-          "'tile' must be 256x128, 128x256, 128x128 or 64x64, 'depth' 8, 16 or 32, 'stages' "
-          "2 to 6");
+          "'tile' must be 256x128, 128x256, 128x128 or 64x64, 'depth' 8, 16 or 32 (64 for half), "
+          "'stages' 2 to 6");
     }
-    if (kernel.problem().assume.keep_precision) {
+    if (!is_half && kernel.problem().assume.keep_precision) {
       return refuse(
           "the problem does not grant 'assume: {precision: any}', and tf32 keeps 10 bits of a "
           "factor's mantissa");
@@ -89,8 +101,10 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     auto found = find_tensor_place(kernel, kLeastArchitecture);
     if (!found) return found.error();
     TensorPlace place = std::move(*found);
-    if (place.tile.element != ScalarType::f32)
-      return refuse("tf32 is for factors of single precision");
+    if (is_half != (place.tile.element != ScalarType::f32))
+      return refuse(is_half ? "the factors are not of 16 bits"
+                            : "tf32 is for factors of single precision");
+    if (is_half) place.tile.layout = StripLayout::panels;
     place.tile.depth = *depth;
     place.tile.stages = *stages;
     place.tile.ahead = fragments == 2;
@@ -108,13 +122,14 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     result.plan.launches.front() = place.launch;
     rely_on(result, kNeedsDistinctBuffers);
     rely_on(result, kReordersSums);
-    rely_on(result, kLowersPrecision);
+    if (place.tile.element == ScalarType::f32) rely_on(result, kLowersPrecision);
     rely_on_alignment(result, kernel.problem().assume.align);
     return result;
   }
 
  private:
   static constexpr int kMostStages = 6;
+  static constexpr const char* kHalf = "half";
 
   // How many blocks a multiprocessor's registers suffice for: a thread needs some hundred beside
   // those for its sums, and has 255 at most.
@@ -147,10 +162,12 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     tile.tile[1 - columns] = shape.rows;
     constexpr int kSmall = 64;
     tile.warp = shape.columns <= kSmall ? std::array{32, 32} : std::array{64, 64};
-    // What static arrays can't have, a kernel may opt in to.
-    if (tile.shared_bytes() > kernel.limits().shared_bytes_per_block) {
-      if (Status status = take_dynamic_shared(place, tile.shared_bytes(), kernel); !status)
-        return status;
+    // What static arrays can't have, a kernel may opt in to; sums go where such strips were.
+    const bool is_half = tile.element != ScalarType::f32;
+    const std::int64_t bytes =
+        is_half ? tile.staged_bytes(rows_in_memory(place.product)) : tile.shared_bytes();
+    if (is_half || bytes > kernel.limits().shared_bytes_per_block) {
+      if (Status status = take_dynamic_shared(place, bytes, kernel); !status) return status;
     }
     return launch_tiles(place, tile.threads(), kernel);
   }

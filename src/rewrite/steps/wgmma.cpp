@@ -65,7 +65,7 @@ class Wgmma final : public PlacedStep<TensorPlace> {
     TensorPlace place = std::move(*found);
     if (place.tile.element != ScalarType::f16 && place.tile.element != ScalarType::bf16)
       return refuse("the factors are not of 16 bits");
-    const std::size_t of_rows = warpgroup_rows(place.product);
+    const std::size_t of_rows = rows_in_memory(place.product);
     TensorTile& tile = place.tile;
     tile.tile[of_rows] = rows;
     tile.tile[1 - of_rows] = columns;
@@ -75,8 +75,7 @@ class Wgmma final : public PlacedStep<TensorPlace> {
     tile.depth = tile.panel();
     tile.stages = stages;
     tile.copying_threads = kWarpgroupThreads;
-    if (Status status = take_dynamic_shared(place, warpgroup_shared_bytes(tile, of_rows), kernel);
-        !status)
+    if (Status status = take_dynamic_shared(place, tile.staged_bytes(of_rows), kernel); !status)
       return status.error();
     if (Status status = launch_tiles(place, kMultiplyingThreads + tile.copying_threads, kernel);
         !status)

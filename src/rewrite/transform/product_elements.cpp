@@ -143,9 +143,9 @@ class StagedElements {
 
   void declare_pack(const ElementStore& store, int taken) {
     const std::string type(cuda_name(store.type));
-    lines_.line("__align__(16) {} {}[{}];", type, names_.pair, taken);
+    lines_.line("__align__(16) {} {}[{}];", type, names_.pack, taken);
     lines_.line("{}* {} = nullptr;", type, names_.to);
-    lines_.line("unsigned int {} = 0;", names_.wanted);
+    lines_.line("unsigned int {} = 0;", names_.kept);
   }
 
   // The element goes into the pack, and is remembered with where it belongs.
@@ -154,10 +154,10 @@ class StagedElements {
       if (stmt.get() != store.statement) return std::nullopt;
       const ExprPtr place = variable(names_.e);
       return Block{
-          assign(element(variable(names_.pair, store.type), {place}), store.assignment->value),
+          assign(element(variable(names_.pack, store.type), {place}), store.assignment->value),
           assign(variable(names_.to, std::nullopt),
                  source::subtract(address(store.assignment->target), place)),
-          assign(variable(names_.wanted, ScalarType::u32), AssignmentOperator::bit_or,
+          assign(variable(names_.kept, ScalarType::u32), AssignmentOperator::bit_or,
                  binary(BinaryOperator::shift_left, integer(1, "1u", ScalarType::u32), place))};
     });
   }
@@ -165,17 +165,16 @@ class StagedElements {
   void write_pack(const ElementStore& store, int taken) {
     const int together = 16 / static_cast<int>(size_in_bytes(store.type));
     const unsigned all = (1U << static_cast<unsigned>(taken)) - 1;
-    lines_.open("if ({} == {}u && (unsigned long long){} % 16 == 0)", names_.wanted, all,
-                names_.to);
+    lines_.open("if ({} == {}u && (unsigned long long){} % 16 == 0)", names_.kept, all, names_.to);
     lines_.unroll();
     lines_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.e, taken, together);
-    lines_.line("*(uint4*)&{0}[{1}] = *(const uint4*)&{2}[{1}];", names_.to, names_.e, names_.pair);
+    lines_.line("*(uint4*)&{0}[{1}] = *(const uint4*)&{2}[{1}];", names_.to, names_.e, names_.pack);
     lines_.close();
     lines_.reopen("} else {");
     lines_.unroll();
     lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, taken);
-    lines_.line("if ({0} >> {1} & 1) {2}[{1}] = {3}[{1}];", names_.wanted, names_.e, names_.to,
-                names_.pair);
+    lines_.line("if ({0} >> {1} & 1) {2}[{1}] = {3}[{1}];", names_.kept, names_.e, names_.to,
+                names_.pack);
     lines_.close();
     lines_.close();
   }

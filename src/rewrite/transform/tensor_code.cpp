@@ -4,6 +4,7 @@
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/product_elements.h"
 #include "rewrite/transform/tensor_copies.h"
+#include "rewrite/transform/tensor_fragments.h"
 #include "rewrite/transform/tensor_tile.h"
 #include "source/build.h"
 #include "source/printer.h"
@@ -22,138 +23,6 @@ namespace regraph::rewrite {
 
 namespace {
 
-// The fragments that a warp multiplies on tensor cores: where they lie in the strips in shared
-// memory, and loads of them into registers, rounded.
-
-class FragmentWriter {
- public:
-  FragmentWriter(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
-                 const TensorNames& names, std::size_t rows)
-      : lines_(lines), product_(product), tile_(tile), names_(names), rows_(rows) {}
-
-  void declare_fragments() const {
-    lines_.line("unsigned int {}[{}][{}][4];", names_.held[role(0)], tile_.fragment_sets(),
-                tile_.warp[role(0)] / 16);
-    lines_.line("unsigned int {}[{}][{}][2];", names_.held[role(1)], tile_.fragment_sets(),
-                tile_.warp[role(1)] / 8);
-  }
-
-  // Where a thread's first fragment of a factor lies in the strip that is multiplied; the others
-  // are whole lines or groups of eight places further on. It moves along with the strips, so that
-  // an address takes an instruction at most.
-  void declare_places() const {
-    for (const std::size_t which : {0UL, 1UL}) {
-      const std::size_t i = role(which);
-      if (factor(i).along_k) {
-        lines_.line("int {} = ({} + {}) * {} + {};", names_.at[i], names_.in_warp[i], names_.group,
-                    tile_.depth,
-                    exchanged_along_k("2 * " + names_.place, names_.group, tile_.depth));
-      } else {
-        lines_.line("int {} = 2 * {} * {} + (({} + {}{}) ^ (8 * {}));", names_.at[i], names_.place,
-                    tile_.tile[i], names_.in_warp[i], which == 0 ? "2 * " : "", names_.group,
-                    names_.place);
-      }
-    }
-  }
-
-  // Loads the fragments of the eight steps along k that begin at `inner`.
-  void define_load() const {
-    lines_.open("const auto {} = [&](int {}, int {})", names_.load, names_.set, names_.inner);
-    load_rows();
-    load_columns();
-    lines_.close("};");
-  }
-
- private:
-  // The factor that fills the instruction's rows (0) or its columns (1).
-  std::size_t role(std::size_t which) const { return which == 0 ? rows_ : 1 - rows_; }
-  const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
-
-  // A fragment in one of the two sets.
-  std::string held(std::size_t i, const std::string& at) const {
-    return fmt::format("{}[{}][{}]", names_.held[i], names_.set, at);
-  }
-
-  // Loads the fragments that fill the instruction's rows.
-  void load_rows() const {
-    const std::size_t i = role(0);
-    lines_.unroll();
-    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, tile_.warp[i] / 16);
-    lines_.unroll();
-    lines_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
-    if (factor(i).along_k) {
-      pair(i, fmt::format("({} ^ {}) + (16 * {} + 8 * {}) * {}", names_.at[i], names_.inner,
-                          names_.i, names_.h, tile_.depth));
-      lines_.line("{0}[{1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
-                  names_.pair);
-      lines_.line("{0}[{1} + 2] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
-                  names_.pair);
-    } else {
-      pair(i, fmt::format("({0} ^ ({1} % 2 * 16)) + {1} / 2 * 32 + ({2} + {3}) * {4}", names_.at[i],
-                          names_.i, names_.inner, names_.h, tile_.tile[i]));
-      lines_.line("{0}[2 * {1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
-                  names_.pair);
-      lines_.line("{0}[2 * {1} + 1] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
-                  names_.pair);
-    }
-    lines_.close();
-    lines_.close();
-  }
-
-  // Those that fill its columns.
-  void load_columns() const {
-    const std::size_t i = role(1);
-    lines_.unroll();
-    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.warp[i] / 8);
-    if (factor(i).along_k) {
-      pair(i, fmt::format("({} ^ {}) + 8 * {} * {}", names_.at[i], names_.inner, names_.j,
-                          tile_.depth));
-      lines_.line("{0}[0] = {1}({2}.x);", held(i, names_.j), names_.to_tf32, names_.pair);
-      lines_.line("{0}[1] = {1}({2}.y);", held(i, names_.j), names_.to_tf32, names_.pair);
-    } else {
-      lines_.unroll();
-      lines_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
-      lines_.line("{0}[{1}] = {2}({3}[({4} ^ ({5} % 4 * 8)) + {5} / 4 * 32 + ({6} + {1}) * {7}]);",
-                  held(i, names_.j), names_.h, names_.to_tf32, names_.stages[i], names_.at[i],
-                  names_.j, names_.inner, tile_.tile[i]);
-      lines_.close();
-    }
-    lines_.close();
-  }
-
-  void pair(std::size_t i, const std::string& at) const {
-    lines_.line("const float2 {} = *(const float2*)&{}[{}];", names_.pair, names_.stages[i], at);
-  }
-
-  CodeLines& lines_;
-  const MatrixProduct& product_;
-  const TensorTile& tile_;
-  const TensorNames& names_;
-  const std::size_t rows_;
-};
-
-// Writes the arrays of fragments, a thread's places in the strip of stage 0, and the lambda
-// `load(set, inner)`, which loads the fragments of the eight steps along k that begin at `inner` of
-// the strip at those places. `rows`: the factor, 0 or 1, that fills the instruction's rows.
-void define_tensor_load(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
-                        const TensorNames& names, std::size_t rows) {
-  const FragmentWriter writer(lines, product, tile, names, rows);
-  writer.declare_fragments();
-  writer.declare_places();
-  writer.define_load();
-}
-
-// `stage`, and what `load` loads, are the strip after it from here on.
-void advance_tensor_load(CodeLines& lines, const TensorTile& tile, const TensorNames& names) {
-  lines.line("const int {} = {} == {} ? -{} : 1;", names.by, names.stage, tile.stages - 1,
-             tile.stages - 1);
-  lines.line("{} += {};", names.stage, names.by);
-  for (std::size_t i = 0; i < 2; ++i)
-    lines.line("{} += {} * {};", names.at[i], names.by, tile.strip_elements(i));
-}
-
-constexpr int kStepDepth = TensorTile::kStepDepth;
-// Of strips, in bytes: groups of eight places are exchanged by the last bits of addresses.
 constexpr int kStripAlignment = 128;
 // Of tiles that are taken together. For 4096^3 on an H200 2 to 16 differed by half a percent, and
 // one was slower.
@@ -168,18 +37,24 @@ class TensorCode {
         product_(product),
         tile_(tile),
         fresh_(form.kernel),
-        names_(fresh_, product) {
-    // The sixteen rows of an instruction suit a factor whose neighbours differ in the coordinate.
-    rows_ = product.factors[0].along_k && !product.factors[1].along_k ? 1 : 0;
+        names_(fresh_, product),
+        staged_(fresh_.fresh("staged")) {
+    rows_ = is_half() ? rows_in_memory(product)
+                      // The sixteen rows suit a factor whose neighbours differ in the coordinate.
+                      : (product.factors[0].along_k && !product.factors[1].along_k ? 1 : 0);
   }
 
   Block run() {
     declare();
-    define_rounding();
+    if (!is_half()) define_rounding();
     inside_ = define_tensor_fill(text_, product_, tile_, names_, names_.next);
     start();
     multiply();
-    finish();
+    if (is_half()) {
+      finish_staged();
+    } else {
+      finish();
+    }
     return text_.block();
   }
 
@@ -187,6 +62,7 @@ class TensorCode {
   // The factor that fills the instruction's rows (0) or its columns (1).
   std::size_t role(std::size_t which) const { return which == 0 ? rows_ : 1 - rows_; }
   const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
+  bool is_half() const { return tile_.element != ScalarType::f32; }
   const char* index_type() const { return product_.is_wide ? "long long" : "int"; }
 
   static std::string text_of(const Polynomial& polynomial, bool wide) {
@@ -194,17 +70,23 @@ class TensorCode {
   }
 
   void declare_stages() {
+    const std::string type(cuda_name(tile_.element));
     if (tile_.is_dynamic) {
-      text_.line("extern __shared__ __align__({}) float {}[];", kStripAlignment, names_.tiles);
-      text_.line("float* const {} = {};", names_.stages[0], names_.tiles);
-      text_.line("float* const {} = {} + {};", names_.stages[1], names_.tiles,
+      text_.line("extern __shared__ __align__({}) {} {}[];", alignment(), type, names_.tiles);
+      text_.line("{}* const {} = {};", type, names_.stages[0], names_.tiles);
+      text_.line("{}* const {} = {} + {};", type, names_.stages[1], names_.tiles,
                  tile_.stages * tile_.strip_elements(0));
       return;
     }
     for (std::size_t i = 0; i < 2; ++i) {
-      text_.line("__shared__ __align__({}) float {}[{}];", kStripAlignment, names_.stages[i],
+      text_.line("__shared__ __align__({}) {} {}[{}];", alignment(), type, names_.stages[i],
                  tile_.stages * tile_.strip_elements(i));
     }
+  }
+
+  // Of strips, in bytes: places are exchanged by the last bits of addresses.
+  int alignment() const {
+    return tile_.layout == StripLayout::panels ? 8 * TensorTile::kPanelBytes : kStripAlignment;
   }
 
   void declare() {
@@ -277,7 +159,8 @@ class TensorCode {
     if (!tile_.ahead) wait();
     begin_copies();
     text_.unroll();
-    text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.inner, tile_.depth, kStepDepth);
+    text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.inner, tile_.depth,
+               tile_.step_depth());
     if (tile_.ahead) {
       load_next();
     } else {
@@ -312,7 +195,7 @@ class TensorCode {
   // While the fragments of one step are multiplied, those of the next are loaded, across strips
   // too, and a part of a later strip's copies is begun: tensor cores wait for neither.
   void load_next() {
-    text_.open("if ({} == {})", names_.inner, tile_.depth - kStepDepth);
+    text_.open("if ({} == {})", names_.inner, tile_.depth - tile_.step_depth());
     commit();
     wait();
     // After the last strip its own fragments are loaded once more, and nobody uses them.
@@ -321,21 +204,25 @@ class TensorCode {
     text_.close();
     text_.close();
     text_.line("{0}(({1} / {2} + 1) % 2, ({1} + {2}) % {3});", names_.load, names_.inner,
-               kStepDepth, tile_.depth);
+               tile_.step_depth(), tile_.depth);
     if (!inside_) return;
-    text_.open("if ({} < {})", names_.inner, tile_.parts() * kStepDepth);
-    begin_part(fmt::format("{} / {}", names_.inner, kStepDepth));
+    text_.open("if ({} < {})", names_.inner, tile_.parts() * tile_.step_depth());
+    begin_part(fmt::format("{} / {}", names_.inner, tile_.step_depth()));
     text_.close();
   }
 
   void multiply_fragments() {
     text_.line("const int {} = {};", names_.set,
-               tile_.ahead ? fmt::format("{} / {} % 2", names_.inner, kStepDepth) : "0");
+               tile_.ahead ? fmt::format("{} / {} % 2", names_.inner, tile_.step_depth()) : "0");
     over_fragments();
     const std::string a = held(role(0), names_.i);
     const std::string b = held(role(1), names_.j);
     const std::string d = fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j);
-    text_.line("asm(\"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {{%0, %1, %2, %3}}, \"");
+    const std::string type = tile_.element == ScalarType::f32   ? "tf32"
+                             : tile_.element == ScalarType::f16 ? "f16"
+                                                                : "bf16";
+    text_.line("asm(\"mma.sync.aligned.m16n8k{0}.row.col.f32.{1}.{1}.f32 {{%0, %1, %2, %3}}, \"",
+               tile_.step_depth(), type);
     text_.line("    \"{{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};\"");
     text_.line("    : \"+f\"({0}[0]), \"+f\"({0}[1]), \"+f\"({0}[2]), \"+f\"({0}[3])", d);
     text_.line("    : \"r\"({0}[0]), \"r\"({0}[1]), \"r\"({0}[2]), \"r\"({0}[3]),", a);
@@ -350,6 +237,34 @@ class TensorCode {
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, tile_.warp[role(0)] / 16);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.warp[role(1)] / 8);
+  }
+
+  // The sums go through shared memory, where the strips were, so that neighbours are stored
+  // together.
+  void finish_staged() {
+    const int pitch = tile_.staged_pitch(rows_);
+    text_.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+    text_.line("__syncthreads();");
+    text_.line("float* const {} = (float*){};", staged_, names_.tiles);
+    over_fragments();
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < 4; {0} += 2)", names_.e);
+    text_.line("const int {} = {} + 16 * {} + {} + 4 * {};", names_.line, names_.in_warp[rows_],
+               names_.i, names_.group, names_.e);
+    text_.line("const int {} = {} + 8 * {} + 2 * {};", names_.offset, names_.in_warp[1 - rows_],
+               names_.j, names_.place);
+    text_.line(
+        "*(float2*)&{0}[{1} * {2} + {3}] = make_float2({4}[{5}][{6}][{7}], {4}[{5}][{6}][{7} + "
+        "1]);",
+        staged_, names_.line, pitch, names_.offset, names_.sums, names_.i, names_.j, names_.e);
+    text_.close();
+    text_.close();
+    text_.close();
+    text_.line("__syncthreads();");
+    TensorNames staged = names_;
+    staged.sums = staged_;
+    write_staged_elements(text_, form_, launch_, product_, tile_, staged, rows_, pitch,
+                          tile_.threads());
   }
 
   // What the original does with an element, with the loop's part of the sum at hand.
@@ -387,6 +302,7 @@ class TensorCode {
   const TensorTile& tile_;
   Names fresh_;
   TensorNames names_;
+  std::string staged_;
   CodeLines text_;
   std::size_t rows_ = 0;
   std::optional<std::string> inside_;  // the condition for the next strip to copy to be inside

@@ -49,6 +49,8 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
                             std::pair(&set, "set"),
                             std::pair(&fill_inside, "fill_inside"),
                             std::pair(&wanted, "is_inside"),
+                            std::pair(&pack, "pack"),
+                            std::pair(&kept, "kept"),
                             std::pair(&block, "block"),
                             std::pair(&row, "tile_row"),
                             std::pair(&rows, "tile_rows"),
@@ -56,6 +58,10 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
                             std::pair(&by, "by")}) {
     *name = names.fresh(stem);
   }
+}
+
+std::size_t rows_in_memory(const MatrixProduct& product) {
+  return product.factors[0].axis.axis > product.factors[1].axis.axis ? 0 : 1;
 }
 
 void declare_block_place(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,

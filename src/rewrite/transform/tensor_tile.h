@@ -7,6 +7,7 @@
 #include "rewrite/forms/names.h"
 #include "rewrite/transform/code_lines.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -43,9 +44,16 @@ struct TensorTile {
   // Threads that do nothing else than copy, behind those that multiply; 0: all copy.
   int copying_threads = 0;
 
-  static constexpr int kStepDepth = 8;  // of one instruction for tf32
   static constexpr int kPanelBytes = 128;
 
+  // Of one instruction mma.sync: places of 32 bytes.
+  [[nodiscard]] int step_depth() const { return 32 / element_bytes(); }
+  // Floats from a row of sums in shared memory to the next, so that rows meet different banks.
+  [[nodiscard]] int staged_pitch(std::size_t rows) const { return tile[1 - rows] + 4; }
+  // Bytes for the strips, and for the sums that lie where they did.
+  [[nodiscard]] std::int64_t staged_bytes(std::size_t rows) const {
+    return std::max(shared_bytes(), std::int64_t{4} * tile[rows] * staged_pitch(rows));
+  }
   [[nodiscard]] int element_bytes() const { return static_cast<int>(size_in_bytes(element)); }
   [[nodiscard]] int vector() const { return 16 / element_bytes(); }  // elements
   [[nodiscard]] int panel() const { return kPanelBytes / element_bytes(); }
@@ -55,7 +63,7 @@ struct TensorTile {
     return along_k ? depth : tile[factor];
   }
   // In how many parts the copies of a strip are begun.
-  [[nodiscard]] int parts() const { return ahead ? depth / kStepDepth - 1 : 1; }
+  [[nodiscard]] int parts() const { return ahead ? depth / step_depth() - 1 : 1; }
   [[nodiscard]] int fragment_sets() const { return ahead ? 2 : 1; }
   [[nodiscard]] int threads() const { return tile[0] / warp[0] * (tile[1] / warp[1]) * 32; }
   [[nodiscard]] int strip_elements(std::size_t factor) const { return tile[factor] * depth; }
@@ -70,10 +78,14 @@ struct TensorNames {
 
   std::array<std::string, 2> stages, first, in_warp, whole, inside, held, at, address, ahead;
   std::string tiles, thread, group, place, limit, sums, fill, stage, strip, next, inner, step, line,
-      offset, to, e, i, j, h, pair, to_tf32, into, part, load, set, fill_inside, wanted, block, row,
-      rows, in_rows, by;
+      offset, to, e, i, j, h, pair, to_tf32, into, part, load, set, fill_inside, wanted, pack, kept,
+      block, row, rows, in_rows, by;
   std::string counter;  // of the product's loop
 };
+
+// The factor whose lines are the rows of what is stored: neighbours along the other one's
+// coordinate are neighbours in the grid's fastest axis.
+[[nodiscard]] std::size_t rows_in_memory(const MatrixProduct& product);
 
 // Where a block's tile lies: writes declarations of the names of the first line of either factor.
 // Blocks that follow each other take tiles of a few (`together`) rows before they go on along

@@ -26,8 +26,6 @@ constexpr int kDescriptorUnit = 16;
 constexpr int kEightLines = 8 * TensorTile::kPanelBytes;
 // Of tiles that are taken together; 4, 8 and 16 differed by 5 % on an H200.
 constexpr int kTogether = 8;
-// Floats between rows of the staged tile, so that eight rows of a store meet different banks.
-constexpr int kPadding = 4;
 // How a block's registers are shared out: 128 threads with the former and 256 with the latter are
 // the 168 a thread that the block is launched with.
 constexpr int kCopyingRegisters = 56;
@@ -41,7 +39,7 @@ class WarpgroupCode {
         launch_(launch),
         product_(product),
         tile_(tile),
-        rows_(warpgroup_rows(product)),
+        rows_(rows_in_memory(product)),
         fresh_(form.kernel),
         names_(fresh_, product),
         barriers_(fresh_.fresh("barriers")),
@@ -71,7 +69,7 @@ class WarpgroupCode {
   const char* index_type() const { return product_.is_wide ? "long long" : "int"; }
   int threads() const { return kMultiplyingThreads + tile_.copying_threads; }
   int columns() const { return tile_.tile[1 - rows_]; }
-  int pitch() const { return columns() + kPadding; }
+  int pitch() const { return tile_.staged_pitch(rows_); }
   int fragments() const { return tile_.warp[rows_] / kInstructionRows; }
   int strip_bytes(std::size_t i) const { return tile_.strip_elements(i) * tile_.element_bytes(); }
 
@@ -292,15 +290,6 @@ class WarpgroupCode {
 };
 
 }  // namespace
-
-std::size_t warpgroup_rows(const MatrixProduct& product) {
-  return product.factors[0].axis.axis > product.factors[1].axis.axis ? 0 : 1;
-}
-
-std::int64_t warpgroup_shared_bytes(const TensorTile& tile, std::size_t rows) {
-  return std::max<std::int64_t>(
-      tile.shared_bytes(), std::int64_t{4} * tile.tile[rows] * (tile.tile[1 - rows] + kPadding));
-}
 
 Block warpgroup_code(const KernelForm& form, const Launch& launch, const MatrixProduct& product,
                      const TensorTile& tile) {

@@ -13,20 +13,10 @@
 #include "rewrite/forms/ir.h"
 #include "rewrite/transform/tensor_tile.h"
 
-#include <cstddef>
-#include <cstdint>
-
 namespace regraph::rewrite {
 
 inline constexpr int kWarpgroupThreads = 128;
 inline constexpr int kMultiplyingThreads = 2 * kWarpgroupThreads;
-
-// The factor whose lines are the rows of an instruction: the other one's are neighbours where the
-// result is stored.
-[[nodiscard]] std::size_t warpgroup_rows(const MatrixProduct& product);
-
-// Bytes of dynamic shared memory.
-[[nodiscard]] std::int64_t warpgroup_shared_bytes(const TensorTile& tile, std::size_t rows);
 
 // The kernel's body. The grid has a block for every tile, along the axes of the factors; blocks are
 // a row of kMultiplyingThreads + tile.copying_threads threads. `tile.layout` is panels.

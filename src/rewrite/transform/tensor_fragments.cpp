@@ -1,0 +1,232 @@
+#include "rewrite/transform/tensor_fragments.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace regraph::rewrite {
+
+namespace {
+
+// The fragments that a warp multiplies on tensor cores: where they lie in the strips in shared
+// memory, and loads of them into registers, rounded.
+
+class FragmentWriter {
+ public:
+  FragmentWriter(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                 const TensorNames& names, std::size_t rows)
+      : lines_(lines), product_(product), tile_(tile), names_(names), rows_(rows) {}
+
+  void declare_fragments() const {
+    lines_.line("unsigned int {}[{}][{}][4];", names_.held[role(0)], tile_.fragment_sets(),
+                tile_.warp[role(0)] / 16);
+    lines_.line("unsigned int {}[{}][{}][2];", names_.held[role(1)], tile_.fragment_sets(),
+                tile_.warp[role(1)] / 8);
+  }
+
+  // Where a thread's first fragment of a factor lies in the strip that is multiplied; the others
+  // are whole lines or groups of eight places further on. It moves along with the strips, so that
+  // an address takes an instruction at most.
+  void declare_places() const {
+    for (const std::size_t which : {0UL, 1UL}) {
+      const std::size_t i = role(which);
+      if (factor(i).along_k) {
+        lines_.line("int {} = ({} + {}) * {} + {};", names_.at[i], names_.in_warp[i], names_.group,
+                    tile_.depth,
+                    exchanged_along_k("2 * " + names_.place, names_.group, tile_.depth));
+      } else {
+        lines_.line("int {} = 2 * {} * {} + (({} + {}{}) ^ (8 * {}));", names_.at[i], names_.place,
+                    tile_.tile[i], names_.in_warp[i], which == 0 ? "2 * " : "", names_.group,
+                    names_.place);
+      }
+    }
+  }
+
+  // Loads the fragments of the eight steps along k that begin at `inner`.
+  void define_load() const {
+    lines_.open("const auto {} = [&](int {}, int {})", names_.load, names_.set, names_.inner);
+    load_rows();
+    load_columns();
+    lines_.close("};");
+  }
+
+ private:
+  // The factor that fills the instruction's rows (0) or its columns (1).
+  std::size_t role(std::size_t which) const { return which == 0 ? rows_ : 1 - rows_; }
+  const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
+
+  // A fragment in one of the two sets.
+  std::string held(std::size_t i, const std::string& at) const {
+    return fmt::format("{}[{}][{}]", names_.held[i], names_.set, at);
+  }
+
+  // Loads the fragments that fill the instruction's rows.
+  void load_rows() const {
+    const std::size_t i = role(0);
+    lines_.unroll();
+    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, tile_.warp[i] / 16);
+    lines_.unroll();
+    lines_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
+    if (factor(i).along_k) {
+      pair(i, fmt::format("({} ^ {}) + (16 * {} + 8 * {}) * {}", names_.at[i], names_.inner,
+                          names_.i, names_.h, tile_.depth));
+      lines_.line("{0}[{1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
+                  names_.pair);
+      lines_.line("{0}[{1} + 2] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
+                  names_.pair);
+    } else {
+      pair(i, fmt::format("({0} ^ ({1} % 2 * 16)) + {1} / 2 * 32 + ({2} + {3}) * {4}", names_.at[i],
+                          names_.i, names_.inner, names_.h, tile_.tile[i]));
+      lines_.line("{0}[2 * {1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
+                  names_.pair);
+      lines_.line("{0}[2 * {1} + 1] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
+                  names_.pair);
+    }
+    lines_.close();
+    lines_.close();
+  }
+
+  // Those that fill its columns.
+  void load_columns() const {
+    const std::size_t i = role(1);
+    lines_.unroll();
+    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.warp[i] / 8);
+    if (factor(i).along_k) {
+      pair(i, fmt::format("({} ^ {}) + 8 * {} * {}", names_.at[i], names_.inner, names_.j,
+                          tile_.depth));
+      lines_.line("{0}[0] = {1}({2}.x);", held(i, names_.j), names_.to_tf32, names_.pair);
+      lines_.line("{0}[1] = {1}({2}.y);", held(i, names_.j), names_.to_tf32, names_.pair);
+    } else {
+      lines_.unroll();
+      lines_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
+      lines_.line("{0}[{1}] = {2}({3}[({4} ^ ({5} % 4 * 8)) + {5} / 4 * 32 + ({6} + {1}) * {7}]);",
+                  held(i, names_.j), names_.h, names_.to_tf32, names_.stages[i], names_.at[i],
+                  names_.j, names_.inner, tile_.tile[i]);
+      lines_.close();
+    }
+    lines_.close();
+  }
+
+  void pair(std::size_t i, const std::string& at) const {
+    lines_.line("const float2 {} = *(const float2*)&{}[{}];", names_.pair, names_.stages[i], at);
+  }
+
+  CodeLines& lines_;
+  const MatrixProduct& product_;
+  const TensorTile& tile_;
+  const TensorNames& names_;
+  const std::size_t rows_;
+};
+
+// Fragments of 16-bit factors, of which ldmatrix loads four parts of 8 by 8 at a time from panels.
+class HalfFragmentWriter {
+ public:
+  HalfFragmentWriter(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                     const TensorNames& names, std::size_t rows)
+      : lines_(lines), product_(product), tile_(tile), names_(names), rows_(rows) {}
+
+  void declare_fragments() const {
+    lines_.line("unsigned int {}[{}][{}][4];", names_.held[rows_], tile_.fragment_sets(),
+                tile_.warp[rows_] / kLines);
+    lines_.line("unsigned int {}[{}][{}][2];", names_.held[1 - rows_], tile_.fragment_sets(),
+                tile_.warp[1 - rows_] / 8);
+  }
+
+  // The address of the line that a lane names of the first fragment of a strip. Of the four parts
+  // of a fragment the second is eight lines further on and the third eight places along k; of the
+  // factor that fills columns the other way round.
+  void declare_places() const {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::string lane = names_.thread + " % 32";
+      const std::string second = fmt::format("{} / 8 % 2 * 8", lane);
+      const std::string third = fmt::format("{} / 16 * 8", lane);
+      const std::string& lines = i == rows_ ? second : third;
+      const std::string& places = i == rows_ ? third : second;
+      lines_.line("const int {} = {} + {};", line(i), factor(i).along_k ? lines : places,
+                  names_.thread + " % 8");
+      // Lines along the coordinate begin where the warp's part does, others are of one panel.
+      const std::string along =
+          factor(i).along_k ? fmt::format("{} + {}", names_.in_warp[i], line(i)) : line(i);
+      const std::string offset =
+          factor(i).along_k ? places : fmt::format("{} + {}", names_.in_warp[i], lines);
+      lines_.line("const int {} = {};", at_line(i), along);
+      lines_.line("const int {} = {};", at_offset(i), offset);
+      lines_.line("unsigned int {} = (unsigned int)__cvta_generic_to_shared(&{}[{}]);",
+                  names_.at[i], names_.stages[i],
+                  place_in_strip(tile_, i, factor(i).along_k, at_line(i), at_offset(i)));
+    }
+  }
+
+  // Loads the fragments of the sixteen steps along k that begin at `inner`.
+  void define_load() const {
+    lines_.open("const auto {} = [&](int {}, int {})", names_.load, names_.set, names_.inner);
+    for (const std::size_t i : {rows_, 1 - rows_}) {
+      lines_.unroll();
+      lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, tile_.warp[i] / kLines);
+      const int bytes = tile_.element_bytes();
+      // Offsets within a line are exchanged with what the lines' numbers exchange them with.
+      const std::string at =
+          factor(i).along_k ? fmt::format("({} ^ ({} * {})) + {} * {}", names_.at[i], names_.inner,
+                                          bytes, names_.i, kLines * TensorTile::kPanelBytes)
+                            : fmt::format("({} ^ ({} * {})) + {} * {}", names_.at[i], names_.i,
+                                          kLines * bytes, names_.inner, TensorTile::kPanelBytes);
+      lines_.line(
+          "asm volatile(\"ldmatrix.sync.aligned.m8n8.x4{}.shared.b16 {{%0, %1, %2, %3}}, [%4];\"",
+          factor(i).along_k ? "" : ".trans");
+      const auto to = [&](int number) {
+        return i == rows_
+                   ? fmt::format("{}[{}][{}][{}]", names_.held[i], names_.set, names_.i, number)
+                   : fmt::format("{}[{}][2 * {} + {}][{}]", names_.held[i], names_.set, names_.i,
+                                 number / 2, number % 2);
+      };
+      lines_.line("    : \"=r\"({}), \"=r\"({}), \"=r\"({}), \"=r\"({}) : \"r\"({}) : \"memory\");",
+                  to(0), to(1), to(2), to(3), at);
+      lines_.close();
+    }
+    lines_.close("};");
+  }
+
+ private:
+  static constexpr int kLines = 16;  // of what is loaded at a time
+
+  const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
+  std::string line(std::size_t i) const { return names_.at[i] + "_part"; }
+  std::string at_line(std::size_t i) const { return names_.at[i] + "_line"; }
+  std::string at_offset(std::size_t i) const { return names_.at[i] + "_offset"; }
+
+  CodeLines& lines_;
+  const MatrixProduct& product_;
+  const TensorTile& tile_;
+  const TensorNames& names_;
+  const std::size_t rows_;
+};
+
+template <typename Writer>
+void define(const Writer& writer) {
+  writer.declare_fragments();
+  writer.declare_places();
+  writer.define_load();
+}
+
+}  // namespace
+
+void define_tensor_load(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                        const TensorNames& names, std::size_t rows) {
+  if (tile.element == ScalarType::f32) {
+    define(FragmentWriter(lines, product, tile, names, rows));
+  } else {
+    define(HalfFragmentWriter(lines, product, tile, names, rows));
+  }
+}
+
+void advance_tensor_load(CodeLines& lines, const TensorTile& tile, const TensorNames& names) {
+  lines.line("const int {} = {} == {} ? -{} : 1;", names.by, names.stage, tile.stages - 1,
+             tile.stages - 1);
+  lines.line("{} += {};", names.stage, names.by);
+  // Of 32 bits, places are counted by elements, of 16 bits by bytes.
+  const int unit = tile.element == ScalarType::f32 ? 1 : tile.element_bytes();
+  for (std::size_t i = 0; i < 2; ++i)
+    lines.line("{} += {} * {};", names.at[i], names.by, tile.strip_elements(i) * unit);
+}
+
+}  // namespace regraph::rewrite
