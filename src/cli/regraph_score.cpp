@@ -4,6 +4,7 @@
 #include "cli/program_mains.h"
 #include "cli/score_lines.h"
 #include "report/comparison_text.h"
+#include "report/predicted_text.h"
 #include "search/final_selection.h"
 #include "session/candidate_file.h"
 #include "session/compared_candidate.h"
@@ -61,8 +62,8 @@ int score_files(const Program& program, const ScoreOptions& options, Session& se
   std::string text;
   if (!options.json) {
     const OpenedProblem& opened = session.opened();
-    const std::string how = opened.device.gpu ? "times are measured"
-                                              : "times are predicted by the model, no GPU was used";
+    const std::string how =
+        opened.device.gpu ? "times are measured" : predicted_text(session.device());
     text =
         fmt::format("{} on {} ({})\n\n{}", session.problem().signature.name, session.device().name,
                     how, original_text(options.session.problem.kernel_file, original));

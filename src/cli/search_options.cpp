@@ -18,13 +18,20 @@
 #include <span>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 namespace regraph::cli {
 namespace {
 
 // The devices of the model's tables, as a list for people.
 std::string device_names() {
-  return fmt::format("{}", fmt::join(names(known_devices()), ", "));
+  std::vector<std::string_view> measured;
+  for (const DeviceSpec& device : known_devices()) {
+    if (doubts_about(device).empty()) measured.push_back(device.name);
+  }
+  return fmt::format(
+      "{}\n(measured: {}; the others' numbers are from data sheets and published benchmarks)",
+      fmt::join(names(known_devices()), ", "), fmt::join(measured, ", "));
 }
 
 constexpr const char* kFooter = R"(Examples:
@@ -41,8 +48,9 @@ constexpr const char* kFooter = R"(Examples:
 The problem (sizes, arguments, launch, checks) is read from --manifest, from kernel.regraph.yaml beside
 the source or from its first comment (/*@regraph ... */); what they leave out is inferred from the
 source and said aloud. Options not given are taken from the environment (REGRAPH_SEED, ...) and from
-regraph.yaml. 'regraph-search doctor' says what works on this machine. Devices: {}, an architecture such as sm_90,
-or a file such as mygpu.yaml (docs/simulator.md; regraph-calibrate writes one).
+regraph.yaml. 'regraph-search doctor' says what works on this machine.
+Devices: {};
+an architecture such as sm_90; or a file such as mygpu.yaml (docs/simulator.md; regraph-calibrate writes one).
 
 Exit codes: 0 improved, 1 internal error, 2 usage, 3 no improvement, 4 no usable kernel or the original
 fails, 5 no device or CUDA toolkit, 6 the language model never answered, 130 interrupted.)";

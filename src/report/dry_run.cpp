@@ -46,6 +46,11 @@ std::string dry_run_text(const DryRunReport& report) {
                   report.device.name, duration_text(time.median_seconds), name(time.method),
                   duration_text(time.low_seconds), duration_text(time.high_seconds),
                   report.evaluation.bottleneck);
+  const std::string_view doubts = doubts_about(report.device);
+  if (time.method == TimeMethod::predicted && !doubts.empty()) {
+    fmt::format_to(std::back_inserter(text), "uncertain: the numbers of the {} are {}\n",
+                   report.device.name, doubts);
+  }
   for (const std::string_view reason : caveats_of(report.evaluation.facts))
     fmt::format_to(std::back_inserter(text), "uncertain: {}\n", reason);
   text += "\nfirst steps by prior\n";

@@ -1,6 +1,7 @@
 #include "kernel/caveats.h"
 #include "report/hand_back_text.h"
 #include "report/likely_answer.h"
+#include "report/predicted_text.h"
 #include "report/run_report.h"
 
 #include <fmt/format.h>
@@ -190,9 +191,8 @@ std::string duration_text(double seconds) {
 std::string result_text(const RunReport& report) {
   const SearchOutcome& outcome = report.outcome;
   const Evaluation& best = outcome.best_evaluation;
-  const std::string how = report.measurement
-                              ? "times are measured on " + report.measurement->gpu
-                              : std::string("times are predicted by the model, no GPU was used");
+  const std::string how = report.measurement ? "times are measured on " + report.measurement->gpu
+                                             : predicted_text(report.device);
   const std::optional<LikelyAnswer> likely = likely_answer(report);
   std::string text;
   auto out = std::back_inserter(text);

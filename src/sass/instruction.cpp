@@ -150,6 +150,7 @@ constexpr std::array<Kind, kOperations> make_table() {
            0x11a,  // DEPBAR
            0x11b,  // ENDCOLLECTIVE
            0x141,  // BSYNC
+           0x142,  // BREAK
            0x143,  // CALL.ABS
            0x144,  // CALL.REL
            0x145,  // BSSY
@@ -157,6 +158,7 @@ constexpr std::array<Kind, kOperations> make_table() {
            0x148,  // WARPSYNC
            0x14e,  // LEPC
            0x150,  // RET
+           0x155,  // BMOV: of sm_75
            0x15c,  // BPT
            0x15d,  // NANOSLEEP
            0x1a7,  // SYNCS: mbarriers, and the next two

@@ -1,4 +1,4 @@
-// One machine instruction (SASS) of sm_80 to sm_100, as far as timing needs it.
+// One machine instruction (SASS) of sm_75 to sm_120, as far as timing needs it.
 //
 // NVIDIA documents neither opcodes nor encodings. Every instruction has 128 bits; the lowest nine
 // are the operation, the next three the form of its operands, the next four the guard. What the

@@ -20,7 +20,7 @@ constexpr std::string_view kInternalPrefix = "$__internal_";
 int architecture_of(const ElfImage& image) {
   for (const unsigned shift : {8U, 0U}) {
     const int number = static_cast<int>((image.flags() >> shift) & 0xffU);
-    if (number >= 80 && number < 130) return number;
+    if (number >= 75 && number < 130) return number;
   }
   return 0;
 }

@@ -88,6 +88,8 @@ Result<ChosenDevice, SessionError> choose(const DeviceRequest& request, const Gp
     named = std::move(*found);
   }
   ChosenDevice& chosen = named.chosen;
+  if (const std::string_view doubts = doubts_about(chosen.device); !doubts.empty())
+    chosen.note = fmt::format("the numbers of the {} are {}", chosen.device.name, doubts);
   if (use == EvaluatorKind::Gpu::not_used) {
     if (!any) return std::move(chosen);
     return no_device("--evaluator " + request.evaluator +
@@ -98,6 +100,7 @@ Result<ChosenDevice, SessionError> choose(const DeviceRequest& request, const Gp
     // A file knows better than the tables, which is what it is for.
     if (chosen.table.empty()) chosen.device = gpu::model_of(*gpu);
     chosen.gpu = *gpu;
+    chosen.note.clear();  // times are measured
     if (chosen.device.name == "gpu") {
       chosen.note = fmt::format(
           "{} ({}) is not in the model's tables: its predictions are rough here, and only choose "
@@ -120,7 +123,8 @@ Result<ChosenDevice, SessionError> choose(const DeviceRequest& request, const Gp
     return usage("--device: " + find_device(request.name).error().message);
   // A driver that is there but does not do is worth a word; no driver is the common case.
   if (gpu.ok() || gpu.error().code != ErrorCode::not_found) {
-    chosen.note = "times are predicted, not measured: " + why;
+    chosen.note = "times are predicted, not measured: " + why +
+                  (chosen.note.empty() ? "" : "; " + chosen.note);
   }
   return std::move(chosen);
 }

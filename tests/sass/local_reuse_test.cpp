@@ -102,7 +102,7 @@ TEST(LocalReuse, PointersAreTakenToWalkThroughTheFrame) {
 
 TEST(LocalReuse, ReadsTheSpillsOfARealKernel) {
   const std::string source =
-      "__global__ void __launch_bounds__(1024, 2) k(const float* in, float* out, int n) {\n"
+      "__global__ void __maxnreg__(32) k(const float* in, float* out, int n) {\n"
       "  float x[48];\n#pragma unroll\n  for (int j = 0; j < 48; ++j) x[j] = in[threadIdx.x + j];\n"
       "#pragma unroll 1\n  for (int i = 0; i < n; ++i) {\n#pragma unroll\n"
       "    for (int j = 0; j < 48; ++j) x[j] = x[j] * x[(j + 7) % 48] + in[i];\n  }\n"

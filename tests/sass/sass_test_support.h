@@ -17,7 +17,7 @@
 
 namespace regraph::test {
 
-inline const char* const kArchitectures[] = {"sm_80", "sm_90", "sm_100"};
+inline const char* const kArchitectures[] = {"sm_75", "sm_80", "sm_90", "sm_100", "sm_120"};
 
 // Equal requests are compiled once a program. The kernel is always named k.
 inline const CompiledKernel& compiled(const std::string& source,

@@ -150,7 +150,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
   const auto shared =
       static_cast<std::int64_t>(kernel->known->static_shared_bytes + dynamic_bytes) +
       device.reserved_shared_bytes_per_block;
-  fit = std::min(fit, static_cast<int>(device.shared_bytes_per_multiprocessor / shared));
+  if (shared > 0)
+    fit = std::min(fit, static_cast<int>(device.shared_bytes_per_multiprocessor / shared));
   *blocks = std::min(fit, device.blocks_per_multiprocessor);
   return cudaSuccess;
 }

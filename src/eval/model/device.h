@@ -1,5 +1,5 @@
-// What the timing model knows about a GPU. Every number's source is beside it in device.cpp; other
-// devices, and calibrated numbers, come from files (device_table.h).
+// What the timing model knows about a GPU. Every number's source is beside it in device_entries.cpp
+// and device_cards.cpp; other devices, and calibrated numbers, come from files (device_table.h).
 #pragma once
 
 #include "base/result.h"
@@ -40,6 +40,7 @@ struct DeviceSpec {
   double tensor_tf32_products = 512.0;
   double tensor_half_products = 1024.0;
   double lsu_bytes_per_clock = 128.0;  // shared memory and L1 data path
+  double l1_path_share = 1.0;          // of that path, what global accesses can use
 
   // Latencies in clocks.
   double arithmetic_latency = 4.0;
@@ -90,9 +91,13 @@ struct DeviceSpec {
 // The device where the user names none and what is asked for needs one.
 inline constexpr const char* kDefaultDevice = "h200";
 
-// Finds a device by name ("h200") or the first of an architecture ("sm_90"), ignoring case. Error:
-// not_found, listing the names.
+// Finds a device by name ("h200", "RTX 4090") or the first of an architecture ("sm_90"), ignoring
+// case, spaces and hyphens. Error: not_found, listing the names.
 [[nodiscard]] Result<DeviceSpec> find_device(std::string_view name);
+
+// Why the numbers of a known device deserve less trust than those that this project measured, in
+// words that follow its name; empty for the others, and where a file or a GPU changed them.
+[[nodiscard]] std::string_view doubts_about(const DeviceSpec& device);
 
 // 9.0 for "sm_90" and its kin, nothing where the architecture is not named that way.
 [[nodiscard]] std::optional<double> compute_capability(const DeviceSpec& device);

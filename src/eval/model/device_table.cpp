@@ -39,6 +39,7 @@ constexpr std::array kFields = {
     DeviceField{"tensor_tf32_products", &DeviceSpec::tensor_tf32_products, 1, kMost},
     DeviceField{"tensor_half_products", &DeviceSpec::tensor_half_products, 1, kMost},
     DeviceField{"lsu_bytes_per_clock", &DeviceSpec::lsu_bytes_per_clock, 1, 4096},
+    DeviceField{"l1_path_share", &DeviceSpec::l1_path_share, 0.01, 1},
     DeviceField{"arithmetic_latency", &DeviceSpec::arithmetic_latency, 0.1, 1e5},
     DeviceField{"special_function_latency", &DeviceSpec::special_function_latency, 0.1, 1e5},
     DeviceField{"tensor_latency", &DeviceSpec::tensor_latency, 0.1, 1e5},

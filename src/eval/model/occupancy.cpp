@@ -3,15 +3,20 @@
 #include "kernel/launch_plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 namespace regraph {
 namespace {
 
-constexpr int kWarpLanes = 32;
-constexpr int kRegisterUnit = 256;         // registers, per warp
-constexpr int kWarpUnit = 4;               // warps are allocated to four sub-cores
-constexpr std::int64_t kSharedUnit = 128;  // bytes
+constexpr int kThreadsOfWarp = 32;
+constexpr int kRegisterUnit = 256;  // registers, per warp
+constexpr int kWarpUnit = 4;        // warps are allocated to four sub-cores
+
+// Bytes of shared memory that are handed out together.
+std::int64_t shared_unit(const DeviceSpec& device) {
+  return compute_capability(device).value_or(8.0) < 8.0 ? 256 : 128;
+}
 
 template <typename T>
 T round_up(T value, T unit) {
@@ -48,16 +53,17 @@ Result<Occupancy> occupancy_of(const DeviceSpec& device, int threads_per_block,
                     std::to_string(device.shared_bytes_per_block));
   }
   Occupancy result;
-  result.warps_per_block = (threads_per_block + kWarpLanes - 1) / kWarpLanes;
+  result.warps_per_block = (threads_per_block + kThreadsOfWarp - 1) / kThreadsOfWarp;
   const int by_warps = device.max_warps / result.warps_per_block;
   const int by_blocks = device.max_blocks;
   const int registers_per_warp =
-      round_up(std::max(registers_per_thread, 1) * kWarpLanes, kRegisterUnit);
+      round_up(std::max(registers_per_thread, 1) * kThreadsOfWarp, kRegisterUnit);
   const int warps_by_registers = device.registers / registers_per_warp / kWarpUnit * kWarpUnit;
   const int by_registers = warps_by_registers / result.warps_per_block;
   const std::int64_t shared =
-      round_up(shared_bytes_per_block, kSharedUnit) + device.reserved_shared_bytes;
-  const int by_shared = static_cast<int>(device.shared_bytes / shared);
+      round_up(shared_bytes_per_block, shared_unit(device)) + device.reserved_shared_bytes;
+  const int by_shared =
+      shared > 0 ? static_cast<int>(device.shared_bytes / shared) : std::numeric_limits<int>::max();
   result.blocks_per_sm = std::min({by_warps, by_blocks, by_registers, by_shared});
   if (result.blocks_per_sm < 1) {
     return fail(ErrorCode::invalid_argument,

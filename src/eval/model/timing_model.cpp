@@ -110,7 +110,8 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
                    work.byte_products / (kByteSpeed * device.tensor_half_products)) *
                   warps / clock;
   const double lsu_scale = 128.0 / device.lsu_bytes_per_clock;
-  bounds.load_store = (work.shared_wavefronts + work.global_passes) * lsu_scale * warps / clock +
+  bounds.load_store = (work.shared_wavefronts + work.global_passes / device.l1_path_share) *
+                          lsu_scale * warps / clock +
                       pipe(work.shuffle, kShuffleLanesPerClock);
   const double waves =
       std::ceil(blocks / (static_cast<double>(device.sm_count) * input.occupancy.blocks_per_sm));

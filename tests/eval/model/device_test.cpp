@@ -1,8 +1,12 @@
 #include "eval/model/device.h"
 
+#include "eval/model/device_table.h"
+
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <set>
+#include <string_view>
 
 namespace regraph::device_test {
 namespace {
@@ -16,6 +20,48 @@ TEST(Device, IsFoundByNameAndArchitectureInAnyCase) {
   EXPECT_EQ(find_device("H200")->name, "h200");
   EXPECT_EQ(find_device("SM_80")->name, "a100");
   EXPECT_EQ(find_device("sm_90")->architecture, "sm_90");
+  EXPECT_EQ(find_device("RTX 4090")->name, "rtx4090");
+  EXPECT_EQ(find_device("rtx-pro-6000")->name, "rtxpro6000");
+}
+
+TEST(Device, OnesThatUsersHaveAreKnown) {
+  const struct {
+    const char* name;
+    const char* architecture;
+    bool first;  // of its architecture
+  } cases[] = {
+      {"t4", "sm_75", true},    {"a100", "sm_80", true},     {"rtx3090", "sm_86", true},
+      {"a10", "sm_86", false},  {"a40", "sm_86", false},     {"rtx4090", "sm_89", true},
+      {"l4", "sm_89", false},   {"l40s", "sm_89", false},    {"h100", "sm_90", true},
+      {"h200", "sm_90", false}, {"gh200", "sm_90", false},   {"b200", "sm_100", true},
+      {"b300", "sm_103", true}, {"rtx5090", "sm_120", true}, {"rtxpro6000", "sm_120", false}};
+  EXPECT_EQ(std::size(cases), known_devices().size());
+  for (const auto& one : cases) {
+    const auto found = find_device(one.name);
+    ASSERT_TRUE(found.ok()) << one.name;
+    EXPECT_EQ(found->architecture, one.architecture) << one.name;
+    EXPECT_EQ(find_device(one.architecture)->name == one.name, one.first) << one.name;
+  }
+}
+
+TEST(Device, OnesTooOldForTheCompilerAreSaidToBeSo) {
+  for (const char* name : {"v100", "V100", "sm_70", "sm_72", "sm_61"}) {
+    const auto found = find_device(name);
+    ASSERT_FALSE(found.ok()) << name;
+    EXPECT_EQ(found.error().code, ErrorCode::not_found);
+    EXPECT_NE(found.error().message.find("no code for GPUs before sm_75"), std::string::npos)
+        << found.error().message;
+  }
+}
+
+TEST(Device, OnlyMeasuredNumbersAreBeyondDoubt) {
+  for (const DeviceSpec& device : known_devices())
+    EXPECT_EQ(doubts_about(device).empty(), device.name == "h200") << device.name;
+  // Of numbers that a user gave nothing is known.
+  DeviceSpec mine = *find_device("rtx4090");
+  EXPECT_TRUE(doubts_about(mine).starts_with("not measured: from data sheets"));
+  mine.l1_latency = 35.5;
+  EXPECT_EQ(doubts_about(mine), "");
 }
 
 TEST(Device, UnknownNamesAreAnsweredWithTheKnownOnes) {
@@ -70,7 +116,13 @@ TEST(Device, NumbersArePlausible) {
   for (const DeviceSpec& d : known_devices()) {
     SCOPED_TRACE(d.name);
     EXPECT_TRUE(names.insert(d.name).second);
-    EXPECT_LT(d.shared_bytes_per_block, d.shared_bytes);
+    for (const DeviceField& field : device_fields()) {
+      if (std::string_view(field.name) != "reserved_shared_bytes") EXPECT_GT(field.get(d), 0.0);
+      EXPECT_GE(field.get(d), field.least) << field.name;
+      EXPECT_LE(field.get(d), field.most) << field.name;
+    }
+    EXPECT_FALSE(d.description.empty());
+    EXPECT_LE(d.shared_bytes_per_block + d.reserved_shared_bytes, d.shared_bytes);
     EXPECT_LT(d.shared_bytes, d.unified_bytes);
     EXPECT_LT(d.dram_bytes_per_second, d.peak_dram_bytes_per_second);
     EXPECT_GT(d.l2_bytes_per_second, d.dram_bytes_per_second);
@@ -84,6 +136,29 @@ TEST(Device, NumbersArePlausible) {
   }
   // 132 SMs of 128 lanes at 1.98 GHz.
   EXPECT_NEAR(find_device("h200")->peak_fp32_flops(), 66.9e12, 0.1e12);
+}
+
+// TFLOP/s of NVIDIA's data sheets: fp32, fp64, and mma of tf32 and of 16 bits with sums of 32.
+TEST(Device, RatesAreThoseOfTheDataSheets) {
+  const struct {
+    const char* name;
+    double fp32, fp64, tf32, half;
+  } cases[] = {{"rtx3090", 35.6, 0.556, 35.6, 71.0},   {"a10", 31.2, 0.488, 62.5, 125.0},
+               {"a40", 37.4, 0.585, 74.8, 149.7},      {"l4", 30.3, 0.473, 60.0, 121.0},
+               {"l40s", 91.6, 1.43, 183.0, 362.0},     {"rtx4090", 82.6, 1.29, 82.6, 165.2},
+               {"rtx5090", 104.8, 1.64, 104.8, 209.5}, {"rtxpro6000", 126.0, 1.97, 251.9, 503.8},
+               {"t4", 8.1, 0.254, 0.0, 65.0}};
+  for (const auto& one : cases) {
+    const DeviceSpec d = *find_device(one.name);
+    const double clocks = 2e-12 * d.sm_count * d.clock_hertz;
+    EXPECT_NEAR(clocks * d.fp32_lanes, one.fp32, 0.02 * one.fp32) << one.name;
+    EXPECT_NEAR(clocks * d.fp64_lanes, one.fp64, 0.02 * one.fp64) << one.name;
+    EXPECT_NEAR(clocks * d.tensor_half_products, one.half, 0.02 * one.half) << one.name;
+    if (one.tf32 > 0.0)
+      EXPECT_NEAR(clocks * d.tensor_tf32_products, one.tf32, 0.02 * one.tf32) << one.name;
+  }
+  const DeviceSpec b300 = *find_device("b300");
+  EXPECT_NEAR(2e-12 * b300.sm_count * b300.clock_hertz * b300.fp64_lanes, 1.25, 0.15);
 }
 
 }  // namespace

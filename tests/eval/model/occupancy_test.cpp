@@ -42,6 +42,13 @@ TEST(Occupancy, FollowsTheCalculator) {
       {"h200", 128, 32, 227 << 10, 1, Limiter::shared_memory, 4.0 / 64.0},
       // 1 byte costs 128 and the KiB: 202 blocks would fit.
       {"h200", 64, 32, 1, 32, Limiter::warps, 1.0},
+      // Where nothing is reserved, a block may need no shared memory at all.
+      {"t4", 256, 32, 0, 4, Limiter::warps, 1.0},
+      {"t4", 256, 32, 32 << 10, 2, Limiter::shared_memory, 0.5},
+      {"t4", 32, 16, 0, 16, Limiter::blocks, 0.5},
+      {"rtx3090", 32, 16, 0, 16, Limiter::blocks, 16.0 / 48.0},
+      {"rtx4090", 32, 16, 0, 24, Limiter::blocks, 0.5},
+      {"rtx5090", 256, 64, 0, 4, Limiter::registers, 32.0 / 48.0},
       // Ties: warps before registers before shared memory before blocks.
       {"h200", 1024, 32, 0, 2, Limiter::warps, 1.0},
       {"h200", 128, 40, (228 << 10) / 12 - 1024, 12, Limiter::registers, 0.75},
@@ -81,8 +88,9 @@ TEST(Occupancy, SaysWhatDoesNotFit) {
 // NVIDIA's own calculator, from the toolkit's cuda_occupancy.h.
 int blocks_by_nvidia(const DeviceSpec& device, int threads, int registers, std::int64_t shared) {
   cudaOccDeviceProp properties;
-  properties.computeMajor = std::stoi(std::string(device.architecture.substr(3))) / 10;
-  properties.computeMinor = 0;
+  const int capability = std::stoi(std::string(device.architecture.substr(3)));
+  properties.computeMajor = capability / 10;
+  properties.computeMinor = capability % 10;
   properties.maxThreadsPerBlock = 1024;
   properties.maxThreadsPerMultiprocessor = 32 * device.max_warps;
   properties.regsPerBlock = device.registers;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace regraph::gpu {
 namespace {
@@ -36,13 +37,39 @@ int number_of(std::string_view architecture) {
   return value;
 }
 
-// Whole words only: an "A100X" is no A100.
-bool has_word(const std::string& text, const std::string& word) {
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    const auto is_word = [&](std::size_t i) {
-      return i < text.size() && std::isalnum(static_cast<unsigned char>(text[i])) != 0;
-    };
-    if (!(at > 0 && is_word(at - 1)) && !is_word(at + word.size())) return true;
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+// What makes another product of a name: an "RTX 4090 Laptop GPU" has 76 SMs.
+bool is_variant(const std::string& word) {
+  constexpr std::array<std::string_view, 6> kVariants = {"d",      "laptop", "max",
+                                                         "mobile", "super",  "ti"};
+  return std::ranges::find(kVariants, word) != kVariants.end();
+}
+
+// Whole words only, of which a name may be several: "rtx4090" is in "RTX 4090", "a100" is not in
+// "A100X".
+bool has_name(const std::string& text, std::string wanted) {
+  std::erase_if(wanted, [](char c) { return c == ' ' || c == '-'; });
+  const std::vector<std::string> words = words_of(text);
+  for (std::size_t first = 0; first < words.size(); ++first) {
+    std::string joined;
+    for (std::size_t i = first; i < words.size() && joined.size() < wanted.size(); ++i) {
+      joined += words[i];
+      if (joined != wanted) continue;
+      return std::none_of(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end(),
+                          is_variant);
+    }
   }
   return false;
 }
@@ -53,7 +80,7 @@ DeviceSpec model_of(const DeviceProperties& gpu) {
   const std::string name = lower(gpu.name);
   const DeviceSpec* nearest = nullptr;
   for (const DeviceSpec& device : known_devices()) {
-    if (device.architecture == gpu.architecture && has_word(name, std::string(device.name))) {
+    if (device.architecture == gpu.architecture && has_name(name, device.name)) {
       return device;
     }
     const auto distance = [&](const DeviceSpec& one) {
@@ -86,7 +113,7 @@ DeviceSpec model_of(const DeviceProperties& gpu) {
 
 bool is_device(const DeviceProperties& gpu, std::string_view name) {
   const std::string wanted = lower(name);
-  return wanted == gpu.architecture || wanted == "gpu" || has_word(lower(gpu.name), wanted);
+  return wanted == gpu.architecture || wanted == "gpu" || has_name(lower(gpu.name), wanted);
 }
 
 }  // namespace regraph::gpu
