@@ -1,5 +1,5 @@
-// A warp a token, up to 256 logits in registers, k rounds of a maximum over the lanes; lane j keeps the j-th result. The
-// softmax's sum over all experts cancels.
+// A warp a token, up to 256 logits in registers, k rounds of a maximum over the lanes; the softmax's sum over all experts
+// cancels. A thread's logits of more experts are read again in each round.
 constexpr int kHeld = 8;
 
 struct Best {
@@ -33,40 +33,20 @@ __global__ void __launch_bounds__(256) top_k_gating(const float* __restrict__ lo
   logits += static_cast<size_t>(token) * experts;
   ids += static_cast<size_t>(token) * k;
   weights += static_cast<size_t>(token) * k;
+  float held[kHeld];
+#pragma unroll
+  for (int i = 0; i < kHeld; ++i) held[i] = lane + 32 * i < experts ? logits[lane + 32 * i] : -INFINITY;
   Best last = {INFINITY, -1};
   float highest = 0.0f;
   float total = 0.0f;
-  if (experts <= 32 * kHeld && k <= 32) {
-    float held[kHeld];
-#pragma unroll
-    for (int i = 0; i < kHeld; ++i) held[i] = lane + 32 * i < experts ? logits[lane + 32 * i] : -INFINITY;
-    int my_expert = 0;
-    float my_weight = 0.0f;
-    for (int j = 0; j < k; ++j) {
-      Best best = {-INFINITY, 0x7fffffff};
-#pragma unroll
-      for (int i = 0; i < kHeld; ++i) {
-        const int expert = lane + 32 * i;
-        if (expert < experts && comes_after(held[i], expert, last)) best = better(best, {held[i], expert});
-      }
-      last = warp_best(best);
-      if (j == 0) highest = last.logit;
-      const float weight = __expf(last.logit - highest);
-      total += weight;
-      if (lane == j) {
-        my_expert = last.expert;
-        my_weight = weight;
-      }
-    }
-    if (lane < k) {
-      ids[lane] = my_expert;
-      weights[lane] = my_weight / total;
-    }
-    return;
-  }
   for (int j = 0; j < k; ++j) {
-    Best best = {-INFINITY, 0x7fffffff};
-    for (int expert = lane; expert < experts; expert += 32) {
+    Best best = {-INFINITY, -1};
+#pragma unroll
+    for (int i = 0; i < kHeld; ++i) {
+      const int expert = lane + 32 * i;
+      if (expert < experts && comes_after(held[i], expert, last)) best = better(best, {held[i], expert});
+    }
+    for (int expert = lane + 32 * kHeld; expert < experts; expert += 32) {
       const float logit = logits[expert];
       if (comes_after(logit, expert, last)) best = better(best, {logit, expert});
     }
@@ -79,7 +59,6 @@ __global__ void __launch_bounds__(256) top_k_gating(const float* __restrict__ lo
       weights[j] = weight;
     }
   }
-  if (lane == 0) {
-    for (int j = 0; j < k; ++j) weights[j] /= total;
-  }
+  __syncwarp();
+  for (int j = lane; j < k; j += 32) weights[j] /= total;
 }

@@ -42,7 +42,7 @@ __device__ void top_k_softmax(const T* __restrict__ gating, float* __restrict__ 
   float highest = 0.0f;
   float total = 0.0f;
   for (int round = 0; round < top_k; ++round) {
-    Candidate best{-INFINITY, 0x7fffffff};
+    Candidate best{-INFINITY, -1};
     for (int e = threadIdx.x; e < num_experts; e += kThreads) {
       const Candidate mine{static_cast<float>(gating[e]), e};
       const bool is_left = mine.logit < last.logit || (mine.logit == last.logit && e > last.expert);

@@ -13,14 +13,14 @@ __global__ void top_k_gating(const float* logits, int* ids, float* weights, int 
   float chosen_sum = 0.0f;
   for (int j = 0; j < k; j++) {
     int best = -1;
-    float best_logit = 0.0f;
+    float best_logit = -INFINITY;
     for (int e = 0; e < experts; e++) {
       float logit = logits[token * experts + e];
       bool used = false;
       for (int i = 0; i < j; i++) {
         if (ids[token * k + i] == e) used = true;
       }
-      if (!used && (best == -1 || logit > best_logit)) {
+      if (!used && logit > best_logit) {
         best = e;
         best_logit = logit;
       }
