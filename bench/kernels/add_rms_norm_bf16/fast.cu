@@ -8,12 +8,25 @@ struct alignas(16) Pack {
   __nv_bfloat162 pair[4];
 };
 
+// As words: a structure of pairs would be read and written pair by pair.
+__device__ __forceinline__ Pack load(const __nv_bfloat16* from) {
+  Pack pack;
+  *reinterpret_cast<uint4*>(&pack) = *reinterpret_cast<const uint4*>(from);
+  return pack;
+}
+
+__device__ __forceinline__ void store(__nv_bfloat16* to, const Pack& pack) {
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(&pack);
+}
+
 __device__ __forceinline__ float block_sum(float value, float* parts) {
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
+  for (int offset = 16; offset > 0; offset /= 2)
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
   __syncthreads();
   value = parts[threadIdx.x % (kThreads / 32)];
-  for (int offset = kThreads / 64; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
+  for (int offset = kThreads / 64; offset > 0; offset /= 2)
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
   return value;
 }
 
@@ -32,8 +45,8 @@ __global__ void __launch_bounds__(kThreads)
     for (int k = 0; k < kRounds; ++k) {
       const int i = 8 * (threadIdx.x + k * kThreads);
       if (i < width) {
-        const Pack a = *reinterpret_cast<const Pack*>(x + i);
-        const Pack b = *reinterpret_cast<const Pack*>(residual + i);
+        const Pack a = load(x + i);
+        const Pack b = load(residual + i);
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           const float2 p = __bfloat1622float2(a.pair[j]);
@@ -42,7 +55,7 @@ __global__ void __launch_bounds__(kThreads)
           const float2 v = __bfloat1622float2(held[k].pair[j]);
           squares += v.x * v.x + v.y * v.y;
         }
-        *reinterpret_cast<Pack*>(residual + i) = held[k];
+        store(residual + i, held[k]);
       }
     }
     const float scale = rsqrtf(block_sum(squares, parts) / width + epsilon);
@@ -50,7 +63,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int k = 0; k < kRounds; ++k) {
       const int i = 8 * (threadIdx.x + k * kThreads);
       if (i < width) {
-        const Pack w = *reinterpret_cast<const Pack*>(weight + i);
+        const Pack w = load(weight + i);
         Pack result;
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
@@ -58,7 +71,7 @@ __global__ void __launch_bounds__(kThreads)
           const float2 f = __bfloat1622float2(w.pair[j]);
           result.pair[j] = __floats2bfloat162_rn(v.x * scale * f.x, v.y * scale * f.y);
         }
-        *reinterpret_cast<Pack*>(out + i) = result;
+        store(out + i, result);
       }
     }
     return;

@@ -9,7 +9,8 @@ __device__ __forceinline__ float to_float(T v) {
 
 __device__ __forceinline__ float warp_reduce_sum(float value) {
 #pragma unroll
-  for (int mask = 16; mask > 0; mask >>= 1) value += __shfl_xor_sync(0xffffffff, value, mask, 32);
+  for (int mask = 16; mask > 0; mask >>= 1)
+    value += __shfl_xor_sync(0xffffffff, value, mask, 32);
   return value;
 }
 

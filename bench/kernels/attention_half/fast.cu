@@ -1,6 +1,6 @@
-// 16 queries a warp, 64 a block, 64 keys a round: scores and outputs stay in the registers of the tensor cores' products,
-// weights go from one product to the next without shared memory. Values are on their way while scores are computed, the
-// next keys while values are mixed.
+// 16 queries a warp, 64 a block, 64 keys a round: scores and outputs stay in the registers of the tensor cores'
+// products, weights go from one product to the next without shared memory. Values are on their way while scores are
+// computed, the next keys while values are mixed.
 #include <cuda_fp16.h>
 #include <cuda_pipeline.h>
 
@@ -27,7 +27,8 @@ __device__ __forceinline__ void load_four_turned(unsigned int (&to)[4], const __
 __device__ __forceinline__ void multiply(float (&sum)[4], const unsigned int (&a)[4], unsigned int b0,
                                          unsigned int b1) {
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
@@ -74,7 +75,8 @@ __global__ void __launch_bounds__(128)
     for (int i = 0; i < 4; ++i) {
       const int r = row + i % 2 * 8;
       const int column = 16 * d + i / 2 * 8 + pair;
-      q[d][i] = r < sequence ? *reinterpret_cast<const unsigned int*>(query + static_cast<size_t>(r) * kDim + column) : 0;
+      q[d][i] =
+          r < sequence ? *reinterpret_cast<const unsigned int*>(query + static_cast<size_t>(r) * kDim + column) : 0;
     }
   }
   const float to_log2 = scale * 1.4426950408889634f;
@@ -97,8 +99,10 @@ __global__ void __launch_bounds__(128)
       }
     }
     __syncthreads();
-    if (base + kKeys < sequence) copy_tile(key_tile, keys, base + kKeys, sequence);
-    else __pipeline_commit();
+    if (base + kKeys < sequence)
+      copy_tile(key_tile, keys, base + kKeys, sequence);
+    else
+      __pipeline_commit();
 
     float higher[2] = {peak[0], peak[1]};
 #pragma unroll
@@ -135,9 +139,9 @@ __global__ void __launch_bounds__(128)
     __syncthreads();
 #pragma unroll
     for (int t = 0; t < kKeys / 16; ++t) {
-      const unsigned int weights[4] = {pack(scores[2 * t][0], scores[2 * t][1]), pack(scores[2 * t][2], scores[2 * t][3]),
-                                       pack(scores[2 * t + 1][0], scores[2 * t + 1][1]),
-                                       pack(scores[2 * t + 1][2], scores[2 * t + 1][3])};
+      const unsigned int weights[4] = {
+          pack(scores[2 * t][0], scores[2 * t][1]), pack(scores[2 * t][2], scores[2 * t][3]),
+          pack(scores[2 * t + 1][0], scores[2 * t + 1][1]), pack(scores[2 * t + 1][2], scores[2 * t + 1][3])};
 #pragma unroll
       for (int d = 0; d < kDim / 16; ++d) {
         unsigned int v[4];

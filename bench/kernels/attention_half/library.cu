@@ -11,7 +11,8 @@ struct alignas(sizeof(scalar_t) * kSize) Vec {
 
 __device__ __forceinline__ float warp_sum(float value) {
 #pragma unroll
-  for (int mask = 16; mask > 0; mask >>= 1) value += __shfl_xor_sync(0xffffffff, value, mask);
+  for (int mask = 16; mask > 0; mask >>= 1)
+    value += __shfl_xor_sync(0xffffffff, value, mask);
   return value;
 }
 
@@ -36,24 +37,26 @@ __device__ void attention_forward(const scalar_t* __restrict__ q, const scalar_t
     const V value = V::load(v + at);
     float score = 0.0f;
 #pragma unroll
-    for (int i = 0; i < kVec; ++i) score += static_cast<float>(mine.data[i]) * static_cast<float>(key.data[i]);
+    for (int i = 0; i < kVec; ++i)
+      score += static_cast<float>(mine.data[i]) * static_cast<float>(key.data[i]);
     score = warp_sum(score) * scale;
     const float next = fmaxf(highest, score);
     const float shrink = __expf(highest - next);
     const float weight = __expf(score - next);
     sum = sum * shrink + weight;
 #pragma unroll
-    for (int i = 0; i < kVec; ++i) acc[i] = acc[i] * shrink + weight * static_cast<float>(value.data[i]);
+    for (int i = 0; i < kVec; ++i)
+      acc[i] = acc[i] * shrink + weight * static_cast<float>(value.data[i]);
     highest = next;
   }
   V result;
 #pragma unroll
-  for (int i = 0; i < kVec; ++i) result.data[i] = static_cast<scalar_t>(acc[i] / sum);
+  for (int i = 0; i < kVec; ++i)
+    result.data[i] = static_cast<scalar_t>(acc[i] / sum);
   result.store(output + offset);
 }
 
 __global__ void attention_half(const __half* __restrict__ query, const __half* __restrict__ keys,
-                               const __half* __restrict__ values, __half* __restrict__ out, float scale,
-                               int sequence) {
+                               const __half* __restrict__ values, __half* __restrict__ out, float scale, int sequence) {
   attention_forward<__half, 128>(query, keys, values, out, scale, sequence);
 }

@@ -21,9 +21,11 @@ __global__ void attention_half(const __half* query, const __half* keys, const __
       } else {
         const double weight = exp(score - peak);
         sum += weight;
-        for (int d = 0; d < 128; ++d) mix[d] += weight * (double)__half2float(values[head + t * 128 + d]);
+        for (int d = 0; d < 128; ++d)
+          mix[d] += weight * (double)__half2float(values[head + t * 128 + d]);
       }
     }
   }
-  for (int d = 0; d < 128; ++d) out[head + q * 128 + d] = __double2half(mix[d] / sum);
+  for (int d = 0; d < 128; ++d)
+    out[head + q * 128 + d] = __double2half(mix[d] / sum);
 }

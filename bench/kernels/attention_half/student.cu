@@ -17,7 +17,8 @@ __global__ void attention_half(const __half* query, const __half* keys, const __
   for (int t = 0; t < sequence; t++) {
     float score = 0.0f;
     for (int d = 0; d < DIM; d++) {
-      score += __half2float(query[(head * sequence + q) * DIM + d]) * __half2float(keys[(head * sequence + t) * DIM + d]);
+      score +=
+          __half2float(query[(head * sequence + q) * DIM + d]) * __half2float(keys[(head * sequence + t) * DIM + d]);
     }
     score *= scale;
     float new_max = fmaxf(max_score, score);

@@ -7,11 +7,24 @@ struct alignas(16) Pack {
   __nv_bfloat162 pair[4];
 };
 
+// As words: a structure of pairs would be read and written pair by pair.
+__device__ __forceinline__ Pack load(const __nv_bfloat16* from) {
+  Pack pack;
+  *reinterpret_cast<uint4*>(&pack) = *reinterpret_cast<const uint4*>(from);
+  return pack;
+}
+
+__device__ __forceinline__ void store(__nv_bfloat16* to, const Pack& pack) {
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(&pack);
+}
+
 struct alignas(8) Before {
   __nv_bfloat162 pair[2];
 };
 
-__device__ __forceinline__ float silu(float v) { return __fdividef(v, 1.0f + __expf(-v)); }
+__device__ __forceinline__ float silu(float v) {
+  return __fdividef(v, 1.0f + __expf(-v));
+}
 
 __global__ void __launch_bounds__(kThreads)
     causal_conv1d(const __nv_bfloat16* __restrict__ x, const float* __restrict__ weight, const float* __restrict__ bias,
@@ -26,9 +39,9 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll 2
     for (int t = 8 * threadIdx.x; t < length; t += 8 * kThreads) {
       float v[11];
-      const Pack pack = *reinterpret_cast<const Pack*>(x + t);
+      const Pack pack = load(x + t);
       Before before = {};
-      if (t > 0) before = *reinterpret_cast<const Before*>(x + t - 4);
+      if (t > 0) *reinterpret_cast<uint2*>(&before) = *reinterpret_cast<const uint2*>(x + t - 4);
       v[0] = __high2float(before.pair[0]);
       v[1] = __low2float(before.pair[1]);
       v[2] = __high2float(before.pair[1]);
@@ -39,11 +52,13 @@ __global__ void __launch_bounds__(kThreads)
       }
       float result[8];
 #pragma unroll
-      for (int k = 0; k < 8; ++k) result[k] = silu(b + w.x * v[k] + w.y * v[k + 1] + w.z * v[k + 2] + w.w * v[k + 3]);
+      for (int k = 0; k < 8; ++k)
+        result[k] = silu(b + w.x * v[k] + w.y * v[k + 1] + w.z * v[k + 2] + w.w * v[k + 3]);
       Pack packed;
 #pragma unroll
-      for (int k = 0; k < 4; ++k) packed.pair[k] = __floats2bfloat162_rn(result[2 * k], result[2 * k + 1]);
-      *reinterpret_cast<Pack*>(out + t) = packed;
+      for (int k = 0; k < 4; ++k)
+        packed.pair[k] = __floats2bfloat162_rn(result[2 * k], result[2 * k + 1]);
+      store(out + t, packed);
     }
     return;
   }

@@ -11,7 +11,8 @@ __device__ __forceinline__ void conv1d_channel(const input_t* __restrict__ x, co
                                                float bias, input_t* __restrict__ out, int seqlen) {
   float weights[kWidth];
 #pragma unroll
-  for (int w = 0; w < kWidth; ++w) weights[w] = weight[w];
+  for (int w = 0; w < kWidth; ++w)
+    weights[w] = weight[w];
   for (int t = threadIdx.x; t < seqlen; t += blockDim.x) {
     float value = bias;
 #pragma unroll

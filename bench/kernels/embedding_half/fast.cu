@@ -26,5 +26,6 @@ __global__ void __launch_bounds__(256) embedding_half(const __half* __restrict__
     return;
   }
 #pragma unroll 8
-  for (int i = lane; i < width; i += 32) to[i] = from[i];
+  for (int i = lane; i < width; i += 32)
+    to[i] = from[i];
 }

@@ -17,7 +17,8 @@ __global__ void embedding_half(const scalar_t* __restrict__ table, const index_t
   const Table<scalar_t, index_t> rows{table, width};
   for (int64_t token = blockIdx.x; token < tokens; token += gridDim.x) {
     const scalar_t* __restrict__ row = rows[index[token]];
-    for (int i = threadIdx.x; i < width; i += blockDim.x) out[token * width + i] = row[i];
+    for (int i = threadIdx.x; i < width; i += blockDim.x)
+      out[token * width + i] = row[i];
   }
 }
 

@@ -3,5 +3,6 @@
 
 __global__ void embedding_half(const __half* table, const int* index, __half* out, int tokens, int width) {
   const int t = blockIdx.x;
-  for (int i = threadIdx.x; i < width; i += blockDim.x) out[t * width + i] = table[index[t] * width + i];
+  for (int i = threadIdx.x; i < width; i += blockDim.x)
+    out[t * width + i] = table[index[t] * width + i];
 }

@@ -23,7 +23,8 @@ __device__ __forceinline__ void copy_eight(__nv_bfloat16* to, const __nv_bfloat1
     return;
   }
 #pragma unroll
-  for (int i = 0; i < 8; ++i) to[i] = inside && column + i < columns ? from[i] : __float2bfloat16(0.0f);
+  for (int i = 0; i < 8; ++i)
+    to[i] = inside && column + i < columns ? from[i] : __float2bfloat16(0.0f);
 }
 
 __global__ void __launch_bounds__(256, 2)
@@ -55,7 +56,8 @@ __global__ void __launch_bounds__(256, 2)
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
 #pragma unroll
-    for (int j = 0; j < 2; ++j) wmma::fill_fragment(sums[i][j], 0.0f);
+    for (int j = 0; j < 2; ++j)
+      wmma::fill_fragment(sums[i][j], 0.0f);
   }
   const int steps = (K + kDepth - 1) / kDepth;
 #pragma unroll
@@ -75,13 +77,16 @@ __global__ void __launch_bounds__(256, 2)
       wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> a[4];
       wmma::fragment<wmma::matrix_b, 16, 16, 16, __nv_bfloat16, wmma::col_major> b[2];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) wmma::load_matrix_sync(a[i], left + 16 * i * kPitch + k, kPitch);
+      for (int i = 0; i < 4; ++i)
+        wmma::load_matrix_sync(a[i], left + 16 * i * kPitch + k, kPitch);
 #pragma unroll
-      for (int j = 0; j < 2; ++j) wmma::load_matrix_sync(b[j], right + 16 * j * kPitch + k, kPitch);
+      for (int j = 0; j < 2; ++j)
+        wmma::load_matrix_sync(b[j], right + 16 * j * kPitch + k, kPitch);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
 #pragma unroll
-        for (int j = 0; j < 2; ++j) wmma::mma_sync(sums[i][j], a[i], b[j], sums[i][j]);
+        for (int j = 0; j < 2; ++j)
+          wmma::mma_sync(sums[i][j], a[i], b[j], sums[i][j]);
       }
     }
   }
@@ -103,11 +108,13 @@ __global__ void __launch_bounds__(256, 2)
         __nv_bfloat16* to = C + static_cast<size_t>(row) * N + column;
         float added[8];
 #pragma unroll
-        for (int k = 0; k < 8; ++k) added[k] = column + k < N ? __bfloat162float(bias[column + k]) : 0.0f;
+        for (int k = 0; k < 8; ++k)
+          added[k] = column + k < N ? __bfloat162float(bias[column + k]) : 0.0f;
         if (N % 8 == 0) {
           __align__(16) __nv_bfloat162 result[4];
 #pragma unroll
-          for (int k = 0; k < 4; ++k) result[k] = __floats2bfloat162_rn(from[2 * k] + added[2 * k], from[2 * k + 1] + added[2 * k + 1]);
+          for (int k = 0; k < 4; ++k)
+            result[k] = __floats2bfloat162_rn(from[2 * k] + added[2 * k], from[2 * k + 1] + added[2 * k + 1]);
           *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(result);
         } else {
 #pragma unroll

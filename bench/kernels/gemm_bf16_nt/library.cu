@@ -9,8 +9,9 @@ __device__ __forceinline__ void load_tile(float (&tile)[kTile][kTile + 1], const
 #pragma unroll
   for (int i = 0; i < kTile; i += kTile / kRows) {
     const int row = first_row + threadIdx.y + i;
-    tile[threadIdx.y + i][threadIdx.x] =
-        row < rows && column < columns ? static_cast<float>(matrix[static_cast<int64_t>(row) * columns + column]) : 0.0f;
+    tile[threadIdx.y + i][threadIdx.x] = row < rows && column < columns
+                                             ? static_cast<float>(matrix[static_cast<int64_t>(row) * columns + column])
+                                             : 0.0f;
   }
 }
 
@@ -30,7 +31,8 @@ __device__ void linear_forward(const T* __restrict__ input, const T* __restrict_
     for (int i = 0; i < kTile; ++i) {
       const float w = weights[threadIdx.x][i];
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) acc[r] += inputs[threadIdx.y + r * (kTile / kRows)][i] * w;
+      for (int r = 0; r < kRows; ++r)
+        acc[r] += inputs[threadIdx.y + r * (kTile / kRows)][i] * w;
     }
     __syncthreads();
   }

@@ -18,7 +18,8 @@ __device__ __forceinline__ void copy_sixteen(signed char* to, const signed char*
     return;
   }
 #pragma unroll
-  for (int i = 0; i < 16; ++i) to[i] = inside && column + i < columns ? from[i] : 0;
+  for (int i = 0; i < 16; ++i)
+    to[i] = inside && column + i < columns ? from[i] : 0;
 }
 
 // Four matrices of eight rows of 16 bytes; a lane's pointer leads to the row of its own number.
@@ -37,9 +38,9 @@ __device__ __forceinline__ void multiply(int (&sum)[4], const unsigned int (&a)[
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-__global__ void __launch_bounds__(256, 2) gemm_int8(const signed char* __restrict__ A,
-                                                    const signed char* __restrict__ B, int* __restrict__ C, int M,
-                                                    int N, int K) {
+__global__ void __launch_bounds__(256, 2)
+    gemm_int8(const signed char* __restrict__ A, const signed char* __restrict__ B, int* __restrict__ C, int M, int N,
+              int K) {
   extern __shared__ __align__(128) signed char shared[];
   const int thread = threadIdx.x;
   const int lane = thread % 32;
@@ -82,13 +83,16 @@ __global__ void __launch_bounds__(256, 2) gemm_int8(const signed char* __restric
       unsigned int a[4][4];
       unsigned int b[2][4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) load_four(a[i], left + 16 * i * kPitch + k);
+      for (int i = 0; i < 4; ++i)
+        load_four(a[i], left + 16 * i * kPitch + k);
 #pragma unroll
-      for (int j = 0; j < 2; ++j) load_four(b[j], right + 16 * j * kPitch + k);
+      for (int j = 0; j < 2; ++j)
+        load_four(b[j], right + 16 * j * kPitch + k);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
 #pragma unroll
-        for (int j = 0; j < 4; ++j) multiply(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+        for (int j = 0; j < 4; ++j)
+          multiply(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
       }
     }
   }

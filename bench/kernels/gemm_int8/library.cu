@@ -39,7 +39,8 @@ __device__ void quantized_product(const T* __restrict__ a, const T* __restrict__
     for (int w = 0; w < kWords; ++w) {
       const int right = b_words[threadIdx.x][w];
 #pragma unroll
-      for (int r = 0; r < kRows; ++r) acc[r] = __dp4a(a_words[threadIdx.y + r * kStep][w], right, acc[r]);
+      for (int r = 0; r < kRows; ++r)
+        acc[r] = __dp4a(a_words[threadIdx.y + r * kStep][w], right, acc[r]);
     }
     __syncthreads();
   }

@@ -1,5 +1,5 @@
-// Four rows a warp: a lane takes a word of each and eight elements of x, which are converted once. Nibbles become halves
-// by putting them into the mantissa of 1024, two at a time.
+// Four rows a warp: a lane takes a word of each and eight elements of x, which are converted once. Nibbles become
+// halves by putting them into the mantissa of 1024, two at a time.
 #include <cuda_fp16.h>
 
 constexpr int kRows = 4;
@@ -8,6 +8,13 @@ struct alignas(16) Pack {
   __half2 pair[4];
 };
 
+// As words: a structure of pairs would be read and written pair by pair.
+__device__ __forceinline__ Pack load(const __half* from) {
+  Pack pack;
+  *reinterpret_cast<uint4*>(&pack) = *reinterpret_cast<const uint4*>(from);
+  return pack;
+}
+
 __device__ __forceinline__ float2 two_weights(unsigned int word) {
   const unsigned int bits = (word & 0x000f000fu) | 0x64006400u;
   const unsigned int zero = 0x64086408u;  // 1032
@@ -15,16 +22,16 @@ __device__ __forceinline__ float2 two_weights(unsigned int word) {
   return __half22float2(v);
 }
 
-__global__ void __launch_bounds__(256) gemv_int4(const unsigned int* __restrict__ packed,
-                                                 const __half* __restrict__ scales, const __half* __restrict__ x,
-                                                 __half* __restrict__ y, int rows, int groups) {
+__global__ void __launch_bounds__(256)
+    gemv_int4(const unsigned int* __restrict__ packed, const __half* __restrict__ scales, const __half* __restrict__ x,
+              __half* __restrict__ y, int rows, int groups) {
   const int lane = threadIdx.x % 32;
   const int first = blockIdx.x * 32 + threadIdx.x / 32 * kRows;
   const int words = 16 * groups;
   float sums[kRows] = {};
 #pragma unroll 2
   for (int w = lane; w < words; w += 32) {
-    const Pack pack = *reinterpret_cast<const Pack*>(x + 8 * w);
+    const Pack pack = load(x + 8 * w);
     const float2 v[4] = {__half22float2(pack.pair[0]), __half22float2(pack.pair[1]), __half22float2(pack.pair[2]),
                          __half22float2(pack.pair[3])};
     const float even[4] = {v[0].x, v[0].y, v[1].x, v[1].y};
@@ -47,7 +54,8 @@ __global__ void __launch_bounds__(256) gemv_int4(const unsigned int* __restrict_
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
 #pragma unroll
-    for (int offset = 16; offset > 0; offset /= 2) sums[r] += __shfl_xor_sync(0xffffffffu, sums[r], offset);
+    for (int offset = 16; offset > 0; offset /= 2)
+      sums[r] += __shfl_xor_sync(0xffffffffu, sums[r], offset);
     if (lane == r && first + r < rows) y[first + r] = __float2half_rn(sums[r]);
   }
 }

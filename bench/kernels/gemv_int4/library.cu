@@ -16,12 +16,14 @@ template <int kThreads>
 __device__ __forceinline__ float block_sum(float value) {
   __shared__ float warp_sums[kThreads / 32];
 #pragma unroll
-  for (int offset = 16; offset > 0; offset >>= 1) value += __shfl_down_sync(0xffffffff, value, offset);
+  for (int offset = 16; offset > 0; offset >>= 1)
+    value += __shfl_down_sync(0xffffffff, value, offset);
   if (threadIdx.x % 32 == 0) warp_sums[threadIdx.x / 32] = value;
   __syncthreads();
   float total = 0.0f;
 #pragma unroll
-  for (int i = 0; i < kThreads / 32; ++i) total += warp_sums[i];
+  for (int i = 0; i < kThreads / 32; ++i)
+    total += warp_sums[i];
   return total;
 }
 

@@ -1,5 +1,5 @@
-// y = W x with weights of four bits: eight in a word, the first lowest, less 8, times the scale of their group of 128; in
-// double precision.
+// y = W x with weights of four bits: eight in a word, the first lowest, less 8, times the scale of their group of 128;
+// in double precision.
 #include <cuda_fp16.h>
 
 __global__ void gemv_int4(const unsigned int* packed, const __half* scales, const __half* x, __half* y, int rows,

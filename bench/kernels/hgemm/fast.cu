@@ -24,11 +24,12 @@ __device__ __forceinline__ void copy_eight(__half* to, const __half* __restrict_
     return;
   }
 #pragma unroll
-  for (int i = 0; i < 8; ++i) to[i] = inside && column + i < columns ? from[i] : __float2half(0.0f);
+  for (int i = 0; i < 8; ++i)
+    to[i] = inside && column + i < columns ? from[i] : __float2half(0.0f);
 }
 
-__global__ void __launch_bounds__(256, 2) hgemm(const __half* __restrict__ A, const __half* __restrict__ B,
-                                                __half* __restrict__ C, int M, int N, int K) {
+__global__ void __launch_bounds__(256, 2)
+    hgemm(const __half* __restrict__ A, const __half* __restrict__ B, __half* __restrict__ C, int M, int N, int K) {
   extern __shared__ __align__(128) __half shared[];
   const int thread = threadIdx.x;
   const int lane = thread % 32;
@@ -60,7 +61,8 @@ __global__ void __launch_bounds__(256, 2) hgemm(const __half* __restrict__ A, co
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
 #pragma unroll
-    for (int j = 0; j < 2; ++j) wmma::fill_fragment(sums[i][j], 0.0f);
+    for (int j = 0; j < 2; ++j)
+      wmma::fill_fragment(sums[i][j], 0.0f);
   }
   const int steps = (K + kDepth - 1) / kDepth;
 #pragma unroll
@@ -80,13 +82,16 @@ __global__ void __launch_bounds__(256, 2) hgemm(const __half* __restrict__ A, co
       wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> a[4];
       wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> b[2];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) wmma::load_matrix_sync(a[i], left + 16 * i * kLeftPitch + k, kLeftPitch);
+      for (int i = 0; i < 4; ++i)
+        wmma::load_matrix_sync(a[i], left + 16 * i * kLeftPitch + k, kLeftPitch);
 #pragma unroll
-      for (int j = 0; j < 2; ++j) wmma::load_matrix_sync(b[j], right + k * kRightPitch + 16 * j, kRightPitch);
+      for (int j = 0; j < 2; ++j)
+        wmma::load_matrix_sync(b[j], right + k * kRightPitch + 16 * j, kRightPitch);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
 #pragma unroll
-        for (int j = 0; j < 2; ++j) wmma::mma_sync(sums[i][j], a[i], b[j], sums[i][j]);
+        for (int j = 0; j < 2; ++j)
+          wmma::mma_sync(sums[i][j], a[i], b[j], sums[i][j]);
       }
     }
   }
@@ -109,10 +114,12 @@ __global__ void __launch_bounds__(256, 2) hgemm(const __half* __restrict__ A, co
         if (N % 8 == 0) {
           __align__(16) __half2 result[4];
 #pragma unroll
-          for (int k = 0; k < 4; ++k) result[k] = __floats2half2_rn(from[2 * k], from[2 * k + 1]);
+          for (int k = 0; k < 4; ++k)
+            result[k] = __floats2half2_rn(from[2 * k], from[2 * k + 1]);
           *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(result);
         } else {
-          for (int k = 0; k < 8 && column + k < N; ++k) to[k] = __float2half_rn(from[k]);
+          for (int k = 0; k < 8 && column + k < N; ++k)
+            to[k] = __float2half_rn(from[k]);
         }
       }
       __syncwarp();

@@ -1,5 +1,5 @@
-// Tiles in shared memory, one element a thread; types of elements and of the sum, and what is done with it, are template
-// parameters.
+// Tiles in shared memory, one element a thread; types of elements and of the sum, and what is done with it, are
+// template parameters.
 #include <cuda_fp16.h>
 #include <stdint.h>
 

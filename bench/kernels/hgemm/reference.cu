@@ -6,6 +6,7 @@ __global__ void hgemm(const __half* A, const __half* B, __half* C, int M, int N,
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
   if (row >= M || column >= N) return;
   double sum = 0.0;
-  for (int k = 0; k < K; ++k) sum += (double)__half2float(A[row * K + k]) * (double)__half2float(B[k * N + column]);
+  for (int k = 0; k < K; ++k)
+    sum += (double)__half2float(A[row * K + k]) * (double)__half2float(B[k * N + column]);
   C[row * N + column] = __double2half(sum);
 }

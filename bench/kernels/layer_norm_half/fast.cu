@@ -9,17 +9,30 @@ struct alignas(16) Pack {
   __half2 pair[4];
 };
 
+// As words: a structure of pairs would be read and written pair by pair.
+__device__ __forceinline__ Pack load(const __half* from) {
+  Pack pack;
+  *reinterpret_cast<uint4*>(&pack) = *reinterpret_cast<const uint4*>(from);
+  return pack;
+}
+
+__device__ __forceinline__ void store(__half* to, const Pack& pack) {
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(&pack);
+}
+
 __device__ __forceinline__ float block_sum(float value, float* parts) {
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
+  for (int offset = 16; offset > 0; offset /= 2)
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
   __syncthreads();
   value = parts[threadIdx.x % (kThreads / 32)];
-  for (int offset = kThreads / 64; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
+  for (int offset = kThreads / 64; offset > 0; offset /= 2)
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
   return value;
 }
 
-__device__ __forceinline__ float2 affine(float2 v, float mean, float scale, float weight_x, float weight_y, float bias_x,
-                                         float bias_y) {
+__device__ __forceinline__ float2 affine(float2 v, float mean, float scale, float weight_x, float weight_y,
+                                         float bias_x, float bias_y) {
   return make_float2(fmaf((v.x - mean) * scale, weight_x, bias_x), fmaf((v.y - mean) * scale, weight_y, bias_y));
 }
 
@@ -38,7 +51,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int k = 0; k < kRounds; ++k) {
       const int i = 8 * (threadIdx.x + k * kThreads);
       if (i < columns) {
-        held[k] = *reinterpret_cast<const Pack*>(x + i);
+        held[k] = load(x + i);
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           const float2 v = __half22float2(held[k].pair[j]);
@@ -73,14 +86,15 @@ __global__ void __launch_bounds__(kThreads)
           result.pair[2 * h] = __floats2half2_rn(first.x, first.y);
           result.pair[2 * h + 1] = __floats2half2_rn(second.x, second.y);
         }
-        *reinterpret_cast<Pack*>(out + i) = result;
+        store(out + i, result);
       }
     }
     return;
   }
   float sum = 0.0f;
 #pragma unroll 4
-  for (int i = threadIdx.x; i < columns; i += kThreads) sum += __half2float(x[i]);
+  for (int i = threadIdx.x; i < columns; i += kThreads)
+    sum += __half2float(x[i]);
   const float mean = block_sum(sum, sums) * share;
   float square = 0.0f;
 #pragma unroll 4

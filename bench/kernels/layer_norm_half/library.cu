@@ -2,7 +2,9 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
-__device__ __forceinline__ float2 operator+(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
+__device__ __forceinline__ float2 operator+(float2 a, float2 b) {
+  return make_float2(a.x + b.x, a.y + b.y);
+}
 
 __device__ __forceinline__ float2 warp_sum(float2 v) {
 #pragma unroll
@@ -21,7 +23,8 @@ __device__ __forceinline__ float2 block_sum(float2 v) {
   __syncthreads();
   float2 total = make_float2(0.0f, 0.0f);
 #pragma unroll
-  for (int i = 0; i < kThreads / 32; ++i) total = total + partial[i];
+  for (int i = 0; i < kThreads / 32; ++i)
+    total = total + partial[i];
   return total;
 }
 

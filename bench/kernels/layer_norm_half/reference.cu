@@ -6,7 +6,8 @@ __global__ void layer_norm_half(const __half* x, const float* weight, const floa
   const int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   double mean = 0.0;
-  for (int c = 0; c < columns; ++c) mean += __half2float(x[r * columns + c]);
+  for (int c = 0; c < columns; ++c)
+    mean += __half2float(x[r * columns + c]);
   mean /= columns;
   double variance = 0.0;
   for (int c = 0; c < columns; ++c) {

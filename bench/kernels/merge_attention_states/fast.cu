@@ -5,6 +5,17 @@ struct alignas(16) Pack {
   __half2 pair[4];
 };
 
+// As words: a structure of pairs would be read and written pair by pair.
+__device__ __forceinline__ Pack load(const __half* from) {
+  Pack pack;
+  *reinterpret_cast<uint4*>(&pack) = *reinterpret_cast<const uint4*>(from);
+  return pack;
+}
+
+__device__ __forceinline__ void store(__half* to, const Pack& pack) {
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(&pack);
+}
+
 __global__ void __launch_bounds__(256)
     merge_attention_states(const __half* __restrict__ out_a, const float* __restrict__ lse_a,
                            const __half* __restrict__ out_b, const float* __restrict__ lse_b, __half* __restrict__ out,
@@ -26,8 +37,8 @@ __global__ void __launch_bounds__(256)
   out += static_cast<size_t>(row) * size;
   if (size % 8 == 0) {
     for (int i = 8 * lane; i < size; i += 128) {
-      const Pack p = *reinterpret_cast<const Pack*>(out_a + i);
-      const Pack q = *reinterpret_cast<const Pack*>(out_b + i);
+      const Pack p = load(out_a + i);
+      const Pack q = load(out_b + i);
       Pack result;
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -35,7 +46,7 @@ __global__ void __launch_bounds__(256)
         const float2 v = __half22float2(q.pair[k]);
         result.pair[k] = __floats2half2_rn(u.x * weight_a + v.x * weight_b, u.y * weight_a + v.y * weight_b);
       }
-      *reinterpret_cast<Pack*>(out + i) = result;
+      store(out + i, result);
     }
     return;
   }

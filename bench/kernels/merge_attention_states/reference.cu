@@ -1,8 +1,8 @@
 // Two partial attentions as one: outputs weighted by exp of their log-sum-exp; in double precision.
 #include <cuda_fp16.h>
 
-__global__ void merge_attention_states(const __half* out_a, const float* lse_a, const __half* out_b,
-                                       const float* lse_b, __half* out, float* lse, int tokens, int heads, int size) {
+__global__ void merge_attention_states(const __half* out_a, const float* lse_a, const __half* out_b, const float* lse_b,
+                                       __half* out, float* lse, int tokens, int heads, int size) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= tokens * heads) return;
   const double a = lse_a[row];

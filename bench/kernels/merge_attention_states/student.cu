@@ -1,8 +1,8 @@
 // Merges two partial attentions, one thread for each element of the output.
 #include <cuda_fp16.h>
 
-__global__ void merge_attention_states(const __half* out_a, const float* lse_a, const __half* out_b,
-                                       const float* lse_b, __half* out, float* lse, int tokens, int heads, int size) {
+__global__ void merge_attention_states(const __half* out_a, const float* lse_a, const __half* out_b, const float* lse_b,
+                                       __half* out, float* lse, int tokens, int heads, int size) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   int head = blockIdx.y;
   int token = blockIdx.z;

@@ -20,12 +20,14 @@ template <int kWarps>
 __device__ __forceinline__ float block_abs_max(float value) {
   __shared__ float warp_max[kWarps];
 #pragma unroll
-  for (int mask = 16; mask > 0; mask /= 2) value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, mask));
+  for (int mask = 16; mask > 0; mask /= 2)
+    value = fmaxf(value, __shfl_xor_sync(0xffffffff, value, mask));
   if (threadIdx.x % 32 == 0) warp_max[threadIdx.x / 32] = value;
   __syncthreads();
   float result = warp_max[0];
 #pragma unroll
-  for (int warp = 1; warp < kWarps; ++warp) result = fmaxf(result, warp_max[warp]);
+  for (int warp = 1; warp < kWarps; ++warp)
+    result = fmaxf(result, warp_max[warp]);
   return result;
 }
 

@@ -5,12 +5,20 @@
 constexpr int kThreads = 256;
 constexpr int kRounds = 2;
 
-struct alignas(16) Halves {
+struct alignas(16) Pack {
   __half2 pair[4];
 };
 
+// As words: a structure of pairs would be read and written pair by pair.
+__device__ __forceinline__ Pack load(const __half* from) {
+  Pack pack;
+  *reinterpret_cast<uint4*>(&pack) = *reinterpret_cast<const uint4*>(from);
+  return pack;
+}
+
 __device__ __forceinline__ float block_maximum(float value, float* parts) {
-  for (int offset = 16; offset > 0; offset /= 2) value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, offset));
+  for (int offset = 16; offset > 0; offset /= 2)
+    value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, offset));
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
   __syncthreads();
   value = parts[threadIdx.x % (kThreads / 32)];
@@ -37,14 +45,14 @@ __global__ void __launch_bounds__(kThreads)
   x += static_cast<size_t>(blockIdx.x) * width;
   quantized += static_cast<size_t>(blockIdx.x) * width;
   if (width % 16 == 0 && width <= 16 * kRounds * kThreads) {
-    Halves held[kRounds][2];
+    Pack held[kRounds][2];
     __half2 most = __float2half2_rn(0.0f);
 #pragma unroll
     for (int k = 0; k < kRounds; ++k) {
       const int i = 16 * (threadIdx.x + k * kThreads);
       if (i < width) {
-        held[k][0] = reinterpret_cast<const Halves*>(x + i)[0];
-        held[k][1] = reinterpret_cast<const Halves*>(x + i)[1];
+        held[k][0] = load(x + i);
+        held[k][1] = load(x + i + 8);
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
           most = __hmax2(most, __hmax2(__habs2(held[k][0].pair[j]), __habs2(held[k][1].pair[j])));
@@ -70,7 +78,8 @@ __global__ void __launch_bounds__(kThreads)
   }
   float largest = 0.0f;
 #pragma unroll 4
-  for (int i = threadIdx.x; i < width; i += kThreads) largest = fmaxf(largest, fabsf(__half2float(x[i])));
+  for (int i = threadIdx.x; i < width; i += kThreads)
+    largest = fmaxf(largest, fabsf(__half2float(x[i])));
   largest = block_maximum(largest, parts);
   if (threadIdx.x == 0) scales[blockIdx.x] = largest / 127.0f;
   const float inverse = largest > 0.0f ? 127.0f / largest : 0.0f;

@@ -11,13 +11,15 @@ __device__ __forceinline__ float block_reduce(float value, float initial, Op op)
   __shared__ float warp_values[32];
   __shared__ float result;
 #pragma unroll
-  for (int offset = 16; offset > 0; offset >>= 1) value = op(value, __shfl_down_sync(0xffffffff, value, offset));
+  for (int offset = 16; offset > 0; offset >>= 1)
+    value = op(value, __shfl_down_sync(0xffffffff, value, offset));
   if (threadIdx.x % 32 == 0) warp_values[threadIdx.x / 32] = value;
   __syncthreads();
   if (threadIdx.x < 32) {
     value = threadIdx.x < (blockDim.x + 31) / 32 ? warp_values[threadIdx.x] : initial;
 #pragma unroll
-    for (int offset = 16; offset > 0; offset >>= 1) value = op(value, __shfl_down_sync(0xffffffff, value, offset));
+    for (int offset = 16; offset > 0; offset >>= 1)
+      value = op(value, __shfl_down_sync(0xffffffff, value, offset));
     if (threadIdx.x == 0) result = value;
   }
   __syncthreads();

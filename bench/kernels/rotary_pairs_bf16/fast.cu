@@ -8,6 +8,17 @@ struct alignas(16) Pack {
   __nv_bfloat162 pair[4];
 };
 
+// As words: a structure of pairs would be read and written pair by pair.
+__device__ __forceinline__ Pack load(const __nv_bfloat16* from) {
+  Pack pack;
+  *reinterpret_cast<uint4*>(&pack) = *reinterpret_cast<const uint4*>(from);
+  return pack;
+}
+
+__device__ __forceinline__ void store(__nv_bfloat16* to, const Pack& pack) {
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(&pack);
+}
+
 __device__ __forceinline__ __nv_bfloat162 turn(__nv_bfloat162 v, float c, float s) {
   const float2 f = __bfloat1622float2(v);
   return __floats2bfloat162_rn(f.x * c - f.y * s, f.x * s + f.y * c);
@@ -36,9 +47,9 @@ __global__ void __launch_bounds__(kThreads)
     const int mine = threadIdx.x % packs;
     const float4 c = *reinterpret_cast<const float4*>(cosines + 4 * mine);
     const float4 s = *reinterpret_cast<const float4*>(sines + 4 * mine);
-    Pack* at = reinterpret_cast<Pack*>(x);
 #pragma unroll 4
-    for (int i = threadIdx.x; i < heads * packs; i += kThreads) at[i] = turn(at[i], c, s);
+    for (int i = threadIdx.x; i < heads * packs; i += kThreads)
+      store(x + 8 * i, turn(load(x + 8 * i), c, s));
     return;
   }
   __nv_bfloat162* at = reinterpret_cast<__nv_bfloat162*>(x);

@@ -5,7 +5,8 @@
 template <typename acc_t>
 __device__ __forceinline__ acc_t warp_reduce_sum(acc_t value) {
 #pragma unroll
-  for (int offset = warpSize / 2; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffff, value, offset);
+  for (int offset = warpSize / 2; offset > 0; offset /= 2)
+    value += __shfl_down_sync(0xffffffff, value, offset);
   return value;
 }
 
@@ -26,7 +27,8 @@ template <typename scalar_t, typename acc_t>
 __global__ void row_sum_bf16(const scalar_t* __restrict__ x, acc_t* __restrict__ out, int rows, int columns) {
   const scalar_t* row = x + static_cast<int64_t>(blockIdx.x) * columns;
   acc_t sum = 0;
-  for (int i = threadIdx.x; i < columns; i += blockDim.x) sum += static_cast<acc_t>(row[i]);
+  for (int i = threadIdx.x; i < columns; i += blockDim.x)
+    sum += static_cast<acc_t>(row[i]);
   sum = block_reduce_sum<acc_t>(sum);
   if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }

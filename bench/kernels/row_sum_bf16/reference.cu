@@ -5,6 +5,7 @@ __global__ void row_sum_bf16(const __nv_bfloat16* x, float* out, int rows, int c
   const int r = blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   double sum = 0.0;
-  for (int c = 0; c < columns; ++c) sum += __bfloat162float(x[r * columns + c]);
+  for (int c = 0; c < columns; ++c)
+    sum += __bfloat162float(x[r * columns + c]);
   out[r] = (float)sum;
 }

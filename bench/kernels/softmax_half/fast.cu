@@ -1,5 +1,5 @@
-// One block a row, 16 bytes a thread and round; up to 8192 elements stay in registers as floats. Longer rows and such as
-// are no multiple of eight are read twice, with an online sum.
+// One block a row, 16 bytes a thread and round; up to 8192 elements stay in registers as floats. Longer rows and such
+// as are no multiple of eight are read twice, with an online sum.
 #include <cuda_fp16.h>
 
 constexpr int kThreads = 256;
@@ -9,6 +9,17 @@ constexpr float kLog2e = 1.4426950408889634f;
 struct alignas(16) Pack {
   __half2 pair[4];
 };
+
+// As words: a structure of pairs would be read and written pair by pair.
+__device__ __forceinline__ Pack load(const __half* from) {
+  Pack pack;
+  *reinterpret_cast<uint4*>(&pack) = *reinterpret_cast<const uint4*>(from);
+  return pack;
+}
+
+__device__ __forceinline__ void store(__half* to, const Pack& pack) {
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(&pack);
+}
 
 struct Plus {
   __device__ __forceinline__ float operator()(float a, float b) const { return a + b; }
@@ -31,8 +42,8 @@ __device__ __forceinline__ float block_reduce(float value, float* parts, Operati
   return value;
 }
 
-__global__ void __launch_bounds__(kThreads) softmax_half(const __half* __restrict__ x, __half* __restrict__ out,
-                                                         int rows, int columns) {
+__global__ void __launch_bounds__(kThreads)
+    softmax_half(const __half* __restrict__ x, __half* __restrict__ out, int rows, int columns) {
   __shared__ float maxima[kThreads / 32];
   __shared__ float sums[kThreads / 32];
   x += static_cast<size_t>(blockIdx.x) * columns;
@@ -44,7 +55,7 @@ __global__ void __launch_bounds__(kThreads) softmax_half(const __half* __restric
 #pragma unroll
     for (int k = 0; k < kRounds; ++k) {
       const int i = 8 * (threadIdx.x + k * kThreads);
-      if (i < columns) held[k] = *reinterpret_cast<const Pack*>(x + i);
+      if (i < columns) held[k] = load(x + i);
     }
 #pragma unroll
     for (int k = 0; k < kRounds; ++k) {
@@ -73,8 +84,9 @@ __global__ void __launch_bounds__(kThreads) softmax_half(const __half* __restric
       if (i >= columns) continue;
       Pack result;
 #pragma unroll
-      for (int j = 0; j < 4; ++j) result.pair[j] = __floats2half2_rn(v[k][j].x * inverse, v[k][j].y * inverse);
-      *reinterpret_cast<Pack*>(out + i) = result;
+      for (int j = 0; j < 4; ++j)
+        result.pair[j] = __floats2half2_rn(v[k][j].x * inverse, v[k][j].y * inverse);
+      store(out + i, result);
     }
     return;
   }

@@ -19,7 +19,8 @@ template <typename acc_t, template <typename> class Reduction>
 __device__ __forceinline__ acc_t warp_reduce(acc_t value) {
   const Reduction<acc_t> reduce{};
 #pragma unroll
-  for (int mask = 16; mask > 0; mask >>= 1) value = reduce(value, __shfl_xor_sync(0xffffffff, value, mask));
+  for (int mask = 16; mask > 0; mask >>= 1)
+    value = reduce(value, __shfl_xor_sync(0xffffffff, value, mask));
   return value;
 }
 
@@ -41,10 +42,12 @@ __device__ void softmax_forward(const scalar_t* __restrict__ input, scalar_t* __
   input += static_cast<int64_t>(blockIdx.x) * classes;
   output += static_cast<int64_t>(blockIdx.x) * classes;
   acc_t highest = Max<acc_t>::kIdentity;
-  for (int i = threadIdx.x; i < classes; i += blockDim.x) highest = max(highest, static_cast<acc_t>(input[i]));
+  for (int i = threadIdx.x; i < classes; i += blockDim.x)
+    highest = max(highest, static_cast<acc_t>(input[i]));
   highest = block_reduce<acc_t, Max>(highest, shared);
   acc_t sum = 0;
-  for (int i = threadIdx.x; i < classes; i += blockDim.x) sum += expf(static_cast<acc_t>(input[i]) - highest);
+  for (int i = threadIdx.x; i < classes; i += blockDim.x)
+    sum += expf(static_cast<acc_t>(input[i]) - highest);
   sum = block_reduce<acc_t, Add>(sum, shared);
   for (int i = threadIdx.x; i < classes; i += blockDim.x) {
     output[i] = static_cast<scalar_t>(expf(static_cast<acc_t>(input[i]) - highest) / sum);

@@ -1,5 +1,5 @@
-// A warp a token, up to 256 logits in registers, k rounds of a maximum over the lanes; the softmax's sum over all experts
-// cancels. A thread's logits of more experts are read again in each round.
+// A warp a token, up to 256 logits in registers, k rounds of a maximum over the lanes; the softmax's sum over all
+// experts cancels. A thread's logits of more experts are read again in each round.
 constexpr int kHeld = 8;
 
 struct Best {
@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(256) top_k_gating(const float* __restrict__ lo
   weights += static_cast<size_t>(token) * k;
   float held[kHeld];
 #pragma unroll
-  for (int i = 0; i < kHeld; ++i) held[i] = lane + 32 * i < experts ? logits[lane + 32 * i] : -INFINITY;
+  for (int i = 0; i < kHeld; ++i)
+    held[i] = lane + 32 * i < experts ? logits[lane + 32 * i] : -INFINITY;
   Best last = {INFINITY, -1};
   float highest = 0.0f;
   float total = 0.0f;
@@ -60,5 +61,6 @@ __global__ void __launch_bounds__(256) top_k_gating(const float* __restrict__ lo
     }
   }
   __syncwarp();
-  for (int j = lane; j < k; j += 32) weights[j] /= total;
+  for (int j = lane; j < k; j += 32)
+    weights[j] /= total;
 }

@@ -21,13 +21,15 @@ template <int kThreads, typename T, typename Op>
 __device__ __forceinline__ T block_reduce(T value, Op op) {
   __shared__ T partial[kThreads / 32];
 #pragma unroll
-  for (int offset = 16; offset > 0; offset >>= 1) value = op(value, shuffle_down(value, offset));
+  for (int offset = 16; offset > 0; offset >>= 1)
+    value = op(value, shuffle_down(value, offset));
   __syncthreads();
   if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
   __syncthreads();
   T result = partial[0];
 #pragma unroll
-  for (int i = 1; i < kThreads / 32; ++i) result = op(result, partial[i]);
+  for (int i = 1; i < kThreads / 32; ++i)
+    result = op(result, partial[i]);
   return result;
 }
 
@@ -59,7 +61,8 @@ __device__ void top_k_softmax(const T* __restrict__ gating, float* __restrict__ 
   }
   if (threadIdx.x == 0) {
     const float inverse = 1.0f / total;
-    for (int round = 0; round < top_k; ++round) weights[round] *= inverse;
+    for (int round = 0; round < top_k; ++round)
+      weights[round] *= inverse;
   }
 }
 

@@ -1,11 +1,12 @@
-// The k largest logits of a token, of equal ones the first, -1 where none is left; softmax over all experts, of the chosen
-// ones made to add up to one; in double precision.
+// The k largest logits of a token, of equal ones the first, -1 where none is left; softmax over all experts, of the
+// chosen ones made to add up to one; in double precision.
 __global__ void top_k_gating(const float* logits, int* ids, float* weights, int tokens, int experts, int k) {
   const int t = blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= tokens) return;
   const float* row = logits + t * experts;
   double highest = -INFINITY;
-  for (int e = 0; e < experts; ++e) highest = fmax(highest, (double)row[e]);
+  for (int e = 0; e < experts; ++e)
+    highest = fmax(highest, (double)row[e]);
   double total = 0.0;
   for (int pass = 0; pass < 2; ++pass) {
     int last = -1;
