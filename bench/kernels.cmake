@@ -6,6 +6,6 @@ if(REGRAPH_TESTS)
   add_test(NAME BenchmarkKernels.GainWhatIsNoted
            COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/kernels/run --check-floors
                    --programs $<TARGET_FILE_DIR:regraph-search>)
-  set_tests_properties(BenchmarkKernels.EqualTheirReferences BenchmarkKernels.GainWhatIsNoted PROPERTIES TIMEOUT 600 LABELS bench
+  set_tests_properties(BenchmarkKernels.EqualTheirReferences BenchmarkKernels.GainWhatIsNoted PROPERTIES TIMEOUT 1200 LABELS bench
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;REGRAPH_CACHE_DIR=${CMAKE_BINARY_DIR}/benchmark-kernels-cache")
 endif()

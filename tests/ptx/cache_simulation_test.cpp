@@ -103,6 +103,28 @@ TEST(CacheSimulationTest, CopiesOfNothingAreNoAccesses) {
   EXPECT_DOUBLE_EQ(traffic->dram_read_bytes, 128.0);
 }
 
+// Where the lines of a matrix are is a matter of the register that says how far they are apart.
+TEST(CacheSimulationTest, LinesOfAMatrixAreWhereTheyAre) {
+  const Program program = load_or_die(
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry load(.param .u64 in)\n{\n"
+      ".reg .b32 %r<10>;\n.reg .b64 %rd<2>;\n"
+      "ld.param.u64 %rd1, [in];\ncvta.to.global.u64 %rd1, %rd1;\nmov.u32 %r9, 64;\n"
+      "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 "
+      "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd1], %r9;\nret;\n}\n",
+      "load");
+  DeviceMemory memory;
+  Parameters parameters;
+  parameters.add(*memory.allocate("buffer", 16 * 64 * 2, BufferAccess::read_only));
+  LaunchArguments arguments;
+  arguments.grid = {1, 1, 1};
+  arguments.block = {32, 1, 1};
+  arguments.parameters = parameters.bytes();
+  const auto traffic = simulate_caches(program, arguments, memory, small_gpu(), {}, Cancellation());
+  ASSERT_TRUE(traffic.ok()) << traffic.error().message;
+  EXPECT_DOUBLE_EQ(traffic->dram_read_bytes, 16.0 * 32);
+}
+
 // Everything fits the L2: each matrix is read from DRAM once, whatever the number of waves.
 TEST(CacheSimulationTest, SmallProductsComeFromL2) {
   const int n = 128;

@@ -92,8 +92,9 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
       if (leaf.kind != Operand::Kind::reg) continue;
       (target ? effect.defines : effect.uses).push_back(leaf.index);
       if (target && accumulates) effect.uses.push_back(leaf.index);
-      // Of a copy the number of bytes says whether there is an access at all.
-      const bool extent = copies && i >= 2;
+      // Of a copy the number of bytes says whether there is an access at all, of a matrix what lies
+      // between its lines where they are.
+      const bool extent = i >= 2 && (copies || (name == "wmma" && effect.global));
       if (operand.kind == Operand::Kind::address || extent) effect.addresses.push_back(leaf.index);
     }
   }

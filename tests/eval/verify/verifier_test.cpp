@@ -197,6 +197,32 @@ tests: [{R: 7, C: 100}, {R: 4, C: 128}, {R: 1, C: 1}]
       "large");
 }
 
+// 2^-24 times N(0,1) is denormal in half precision: what lies half-way between two of them may
+// round to either.
+TEST(Verifier, HalvesNearZeroMayRoundEitherWay) {
+  const std::string head =
+      "#include <cuda_fp16.h>\n"
+      "__global__ void k(const __half* x, __half* y, int N) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i >= N) return;\n"
+      "  float v = __half2float(x[i]);\n";
+  Bench bench(
+      R"yaml(
+sizes: {N: 4096}
+args: {x: {shape: [N]}, y: {dir: out, shape: [N]}}
+launch: {block: 128, grid: ["cdiv(N, bx)"]}
+tests: [{N: 100}, {N: 256}, {N: 1}]
+)yaml",
+      {pointer("x", true, ScalarType::f16), pointer("y", false, ScalarType::f16), scalar("N")},
+      head + "  y[i] = __float2half(0.5f * v * (1.0f + tanhf(0.8f * v)));\n}\n");
+  ASSERT_TRUE(bench.check_original().ok());
+  const VerificationResult quotient =
+      bench.verify(head + "  y[i] = __float2half(v / (1.0f + expf(-1.6f * v)));\n}\n");
+  EXPECT_TRUE(quotient.correct()) << quotient.message;
+  bench.expect(Verdict::wrong_result,
+               head + "  y[i] = __float2half(v / (1.0f + expf(-1.7f * v)));\n}\n", "is");
+}
+
 TEST(Verifier, QuotientsThatHappenToBeWholeMayRound) {
   // With one column every result is 1 or -1, and an honest reciprocal root gives 0.99999994.
   const std::string yaml = R"yaml(
