@@ -25,6 +25,7 @@ from typing import Any
 
 from regraph_torch import answers, chat, child, description, found, measure, memory_room, problem, tables, tools
 from regraph_torch import front as first_kernels
+from regraph_torch.element_types import BY_SHORT_NAME
 from regraph_torch.errors import NOTHING_LOWERED, BadInput, Lacking, Refused, run_main
 
 NEVER_ANSWERED = 6
@@ -59,6 +60,11 @@ def ending(options: argparse.Namespace) -> float:
     return time.monotonic() + (options.stop_after or float("inf"))
 
 
+def type_of(options: argparse.Namespace) -> str:
+    """torch's name of what problems are converted to; empty where they stay as they are."""
+    return BY_SHORT_NAME.get(options.dtype, "")
+
+
 def left_out(count: int) -> None:
     if count:
         print(f"\n{count} problems were not begun within --stop-after")
@@ -80,9 +86,9 @@ def kernelbench(options: argparse.Namespace, further: list[str]) -> int:
             search += [f"--{name}", getattr(options, name)]
     limits = child.Limits(options.seconds, options.memory)
     wanted = problem.Options(options.mode, options.seeds, limits, search=not options.no_search, search_options=(*search, *further),
-                             most_elements=options.most_elements)
+                             most_elements=options.most_elements, dtype=type_of(options))
     options.output.mkdir(parents=True, exist_ok=True)
-    settings = {"mode": options.mode, "seeds": options.seeds, "search": wanted.search_options if wanted.search else None,
+    settings = {"mode": options.mode, "dtype": wanted.dtype, "seeds": options.seeds, "search": wanted.search_options if wanted.search else None,
                 "most_elements": options.most_elements, "measured": options.measure}
     done: dict[pathlib.Path, dict[str, Any]] = {}
 
@@ -93,7 +99,7 @@ def kernelbench(options: argparse.Namespace, further: list[str]) -> int:
             return None
         row = problem.work(path, options.output, programs, wanted)
         if options.measure and row["stage"] in ("agrees", "searched"):
-            row["pytorch"] = measure.pytorch_times(path, options.output / path.stem / "pytorch", options.mode, limits)
+            row["pytorch"] = measure.pytorch_times(path, options.output / path.stem / "pytorch", options.mode, wanted.dtype, limits)
         return row
 
     rows: list[dict[str, Any]] = []
@@ -149,7 +155,7 @@ def measure_found(options: argparse.Namespace, further: list[str]) -> int:
             row["pytorch"] = {"trouble": f"{source}: there is no such file; say --problems FOLDER"}
             return
         row["pytorch"] = measure.pytorch_times(source, options.output / row["problem"] / "pytorch", content["settings"]["mode"],
-                                               child.Limits(options.seconds))
+                                               content["settings"].get("dtype", ""), child.Limits(options.seconds))
 
     needs = [memory_room.FIXED_BYTES + memory_room.bytes_of(found.manifest(options.output / row["problem"])) for row in chosen]
     for row in memory_room.side_by_side(chosen, needs, memory_room.USED_AT_MOST * room, options.jobs, one_problem):
@@ -180,7 +186,7 @@ def front(options: argparse.Namespace) -> int:
     need_torch()
     programs = tools.find_programs(options.programs)
     wanted = first_kernels.Options(options.language, options.answers, options.repairs, options.device, options.jobs, options.seed)
-    traced = problem.Options(options.mode, options.seeds, child.Limits(options.seconds, options.memory))
+    traced = problem.Options(options.mode, options.seeds, child.Limits(options.seconds, options.memory), dtype=type_of(options))
     rows: dict[str, Any] = {}
     verdicts: list[str] = []
 
@@ -219,7 +225,7 @@ def check(options: argparse.Namespace) -> int:
             raise BadInput(f"{path}: there is no such file")
     need_torch()
     verdict = answers.judge(options.problem, options.answer, options.output, options.mode, options.seeds,
-                            child.Limits(options.seconds, options.memory), options.gpu)
+                            child.Limits(options.seconds, options.memory), options.gpu, type_of(options))
     print(json.dumps(verdict, indent=1) if options.json else answers.text(verdict))
     return 0 if verdict["equal"] else NOT_EQUAL
 
@@ -288,6 +294,8 @@ def arguments() -> argparse.ArgumentParser:
         parser_of.add_argument("--mode", choices=("eval", "train"), default=mode,
                                help="of the modules: eval uses running statistics, train (KernelBench's own) those of the batch "
                                     "(default: %(default)s)")
+        parser_of.add_argument("--dtype", choices=tuple(BY_SHORT_NAME),
+                               help="convert modules and floating-point inputs to it; integers stay (default: as they are written)")
         parser_of.add_argument("--seeds", type=int, default=seeds, help="inputs at each shape (default: %(default)s)")
         parser_of.add_argument("--seconds", type=int, default=180, help="a process with a problem's source may take (default: %(default)s)")
         parser_of.add_argument("--memory", type=float, default=8.0, metavar="GIB", help="that it may have (default: %(default)s)")

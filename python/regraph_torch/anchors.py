@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable
 
 from regraph_torch.errors import Refused
+from regraph_torch.element_types import TYPES
 from regraph_torch.sizes import Size, product
-from regraph_torch.values import C_TYPES, Body, Value, broadcast, merged_anchors
+from regraph_torch.values import Body, Value, broadcast, merged_anchors
 
 
 class Anchor(Value):
@@ -302,7 +303,7 @@ class Reduction(Anchor):
         axis = self.axes[0]
         first = self.operand.load(body, self.operand_index(index, {axis: "0"}))
         body.add(f"float {extreme} = {first};")
-        body.add(f"{C_TYPES[self.type]} {place} = 0;")
+        body.add(f"{TYPES[self.type].in_registers} {place} = 0;")
         counter = body.loop("j", self.operand.shape[axis])
         value = self.operand.load(body, self.operand_index(index, {axis: counter}))
         value = body.let((id(self), "value", index), "value", "float", value)

@@ -16,21 +16,23 @@ FATAL = {"changes its inputs", "changes an earlier result in a later call"}
 
 
 def judge(problem: pathlib.Path, answer: pathlib.Path, output: pathlib.Path | None, mode: str, seeds: int, limits: child.Limits,
-          gpu: bool) -> dict[str, Any]:
+          gpu: bool, type_name: str = "") -> dict[str, Any]:
     """{"equal", "reasons", "seen", "theirs", "shapes", "weights"}."""
     with contextlib.ExitStack() as stack:
         folder = output or pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="regraph-check-")))
-        return _judge(problem.read_text(encoding="utf-8"), answer.read_text(encoding="utf-8"), folder, mode, seeds, limits, gpu)
+        return _judge(problem.read_text(encoding="utf-8"), answer.read_text(encoding="utf-8"), folder, mode, seeds, limits, gpu,
+                      type_name)
 
 
-def _judge(problem: str, answer: str, folder: pathlib.Path, mode: str, seeds: int, limits: child.Limits, gpu: bool) -> dict[str, Any]:
+def _judge(problem: str, answer: str, folder: pathlib.Path, mode: str, seeds: int, limits: child.Limits, gpu: bool,
+           type_name: str) -> dict[str, Any]:
     try:
         all_variants = variants.variants(problem)
     except SyntaxError as error:
         raise BadInput(f"the problem is no Python: {error}") from None
     asked = [{"name": one.name, "source": one.source, "cut": list(one.cut) if one.cut else None, "cut_kind": one.cut_kind}
              for one in (all_variants if gpu else all_variants[1:])]
-    request = {"variants": asked, "wanted": WANTED_SHAPES + gpu, "seeds": list(range(1, seeds + 1)), "mode": mode}
+    request = {"variants": asked, "wanted": WANTED_SHAPES + gpu, "seeds": list(range(1, seeds + 1)), "mode": mode, "dtype": type_name}
     model = child.ask("answer_child", {**request, "part": "model"}, folder / "model", limits, gpu)
     if model.content is None or model.trouble or not model.content["done"]:
         why = model.trouble or (model.content["left_out"] if model.content else "")
@@ -85,7 +87,7 @@ def text(verdict: dict[str, Any]) -> str:
         lines.append("  note: its weights have other names than the Model's; both were made from the same seeds")
     passes = verdict["theirs"]["passes"]
     says = "passes" if passes else f"fails, {verdict['theirs']['why']}"
-    lines.append(f"  KernelBench's rule (one process, get_inputs alone, allclose 1e-4): {says}")
+    lines.append(f"  KernelBench's rule (one process, get_inputs alone, allclose 1e-4, in half precision 1e-2): {says}")
     if passes and not verdict["equal"]:
         lines.append("  it passes that rule and not this check")
     return "\n".join(lines)

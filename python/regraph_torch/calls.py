@@ -9,14 +9,18 @@ from regraph_torch.anchors import Reduction
 from regraph_torch.errors import Refused
 from regraph_torch.sizes import Size
 from regraph_torch.sizes import number as size_of
-from regraph_torch.values import Pointwise, Value
+from regraph_torch.values import Pointwise, Value, in_type
 
 
 class Call:
-    """One node: its operator, arguments with Values in the place of references, and shapes at the traced sizes."""
+    """One node: its operator, arguments with Values in the place of references, shapes at the traced sizes, and the type of its result."""
 
-    def __init__(self, title: str, args: dict[str, Any], shape: tuple[Size, ...], count: int) -> None:
-        self.title, self.args, self.shape, self.count = title, args, shape, count
+    def __init__(self, title: str, args: dict[str, Any], shape: tuple[Size, ...], count: int, type_name: str = "float32") -> None:
+        self.title, self.args, self.shape, self.count, self.type = title, args, shape, count, type_name
+
+    def rounded(self, value: Value) -> Value:
+        """As eager PyTorch leaves it between the operators that it makes this one of."""
+        return in_type(value, self.type)
 
     def get(self, name: str, default: Any = None) -> Any:
         found = self.args.get(name)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 
+from regraph_torch.element_types import TYPES
 from regraph_torch.npy import Tensor
 
-# PyTorch rounds in another order than a naive kernel does, and its functions differ in the last places; a result that is
-# zero, a mean or lower in precision than fp32 is far outside.
-TOLERANCE = {"float32": 2e-5, "float64": 1e-9}
 ELEMENT_FACTOR = 8.0
 
 
@@ -18,12 +16,12 @@ def difference(actual: Tensor, expected: Tensor, tolerance: float | None = None)
         return f"elements are {actual.type}, expected {expected.type}"
     if actual.shape != expected.shape:
         return f"shape {list(actual.shape)}, expected {list(expected.shape)}"
-    if expected.type not in TOLERANCE:
+    tau = TYPES[expected.type].tolerance if tolerance is None else tolerance
+    if tau is None:
         for place, (got, wanted) in enumerate(zip(actual.values, expected.values)):
             if got != wanted:
                 return f"element {place} is {got}, expected {wanted}"
         return ""
-    tau = TOLERANCE[expected.type] if tolerance is None else tolerance
     return _float_difference(actual, expected, tau)
 
 

@@ -136,7 +136,8 @@ def module_of(path: pathlib.Path, folder: pathlib.Path, server: chat.Server, tra
             file = folder / f"reading{number}.py"
             file.write_text(other.source, encoding="utf-8")
             verdict.clear()
-            verdict.update(answers.judge(module, file, None, traced.mode, traced.seeds, traced.limits, gpu=False))
+            verdict.update(answers.judge(module, file, None, traced.mode, traced.seeds, traced.limits, gpu=False,
+                                         type_name=traced.dtype))
             return next((one for one in verdict["reasons"] if one.startswith("it could not be judged")), "")  # type: ignore[attr-defined]
 
         _asked(server, [{"role": "system", "content": AGAIN}, {"role": "user", "content": again}], "ModelNew", options.seed * 1000 + number,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from regraph_torch.element_types import closes_at_end
 from regraph_torch.errors import Refused
 
 
@@ -23,7 +24,9 @@ def number(value: float | int | bool) -> str:
 
 def operand(text: str) -> str:
     """The text where a product or a sign may stand before it."""
-    return text if re.fullmatch(r"[\w.]+|\w+\[[^\[\]]*\]|\w*\([^()]*\)", text) else f"({text})"
+    call = re.match(r"\w*\(", text)
+    is_one = re.fullmatch(r"[\w.]+|\w+\[[^\[\]]*\]", text) or (call and closes_at_end(text[call.end():]))
+    return text if is_one else f"({text})"
 
 
 def _power(args: dict[str, Any]) -> Callable[[str], str]:

@@ -9,16 +9,15 @@ import json
 import re
 from typing import Any
 
+from regraph_torch.element_types import TYPES, in_kernels
 from regraph_torch.errors import Refused
 from regraph_torch.graph import Graph
 from regraph_torch.sizes import Size
-from regraph_torch.values import C_TYPES
 
 LONGEST_CODE = 128 << 10
 LONGEST_SOURCE = 24 << 10
 HEADERS = {"cuda_fp16.h", "cuda_bf16.h", "mma.h", "cooperative_groups.h", "cuda_pipeline.h"}
 SCRATCH_TYPES = {"float", "double", "int", "unsigned", "half"}
-TRITON_TYPES = {"float32": "*fp32", "int64": "*i64", "int32": "*i32", "bool": "*i1"}
 
 
 class Unreadable(Exception):
@@ -53,7 +52,7 @@ def task_of(name: str, source: str, graph: Graph, language: str) -> Task:
     while output in taken:
         output += "_"
     for called, of_type in [*((one[0], one[1]) for one in inputs), (output, kind)]:
-        if of_type not in C_TYPES or (language == "triton" and of_type not in TRITON_TYPES):
+        if not in_kernels(of_type):
             raise Refused(f"'{called}' is of type {of_type}")
     return Task(name, source, inputs, (output, kind, extents), [graph.symbols.symbols(k) for k in range(graph.count)], language)
 
@@ -64,9 +63,11 @@ def _text(graph: Graph, extent: Size) -> str:
 
 def messages(task: Task, device: str) -> list[dict[str, str]]:
     """The system's part and the user's."""
-    lines = [f"{name}: {C_TYPES[kind]}*, in, shape [{', '.join(shape)}]" for name, kind, shape, _ in task.inputs]
+    lines = [f"{name}: {TYPES[kind].c_type}*, in, shape [{', '.join(shape)}]" for name, kind, shape, _ in task.inputs]
     name, kind, shape = task.output
-    lines.append(f"{name}: {C_TYPES[kind]}*, out, shape [{', '.join(shape)}]; it holds anything before")
+    tolerance = TYPES[kind].tolerance
+    compared = f"with a relative tolerance of {tolerance:g}" if tolerance else "bit for bit"
+    lines.append(f"{name}: {TYPES[kind].c_type}*, out, shape [{', '.join(shape)}]; it holds anything before, and is compared {compared}")
     lines += [f"{symbol}: int" for symbol in task.sizes[0]]
     mark = hashlib.sha256(task.source.encode()).hexdigest()[:12]
     shown = task.source[:LONGEST_SOURCE]
@@ -79,7 +80,7 @@ def messages(task: Task, device: str) -> list[dict[str, str]]:
 
 
 COMMON = """You write a first kernel for a PyTorch module. It is compiled, run on PyTorch's inputs at small sizes, compared with PyTorch's
-results (relative 2e-5), and timed; a search makes it faster afterwards. Right first, plain and parallel second.
+results, and timed; a search makes it faster afterwards. Right first, plain and parallel second.
 
 - Parameters have the names that are listed, in any order: every buffer, and the sizes that are needed.
 - Right at any sizes, not those alone that are listed; no access leaves a buffer; no races.

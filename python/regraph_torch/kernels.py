@@ -7,9 +7,10 @@ import math
 import re
 
 from regraph_torch.anchors import Anchor, Reduction, Scan, Window
+from regraph_torch.element_types import TYPES
 from regraph_torch.errors import Refused
 from regraph_torch.sizes import Size, product
-from regraph_torch.values import C_TYPES, Body, Buffer, Pointwise, Value, View, flat_index
+from regraph_torch.values import Body, Buffer, Pointwise, Value, View, flat_index, unrounded
 
 INDEX_NAMES = {1: ["i"], 2: ["row", "column"], 3: ["n", "row", "column"], 4: ["n", "c", "h", "w"], 5: ["n", "c", "d", "h", "w"]}
 MOST_INT = 2**31 - 1
@@ -43,7 +44,7 @@ class KernelWriter:
         self.block, self.body.together = [threads], threads
         text = value.load(self.body, tuple("0" for _ in value.shape))
         self.body.open("threadIdx.x == 0")
-        self.body.add(f"{self.out.name}[0] = {text};")
+        self._store("0", text)
         return self._finished()
 
     def elements(self, value: Value) -> Kernel:
@@ -53,16 +54,16 @@ class KernelWriter:
             total = product(value.shape, count)
             index = self._threads([total], ["i"])
             text = _load_flat(value, self.body, index[0])
-            self.body.add(f"{self.out.name}[{index[0]}] = {text};")
-        elif isinstance(value, Reduction) and _is_of_rows(value):
-            rows = _as_rows(value)
+            self._store(index[0], text)
+        elif isinstance(whole := unrounded(value), Reduction) and _is_of_rows(whole):
+            rows = _as_rows(whole)
             index = self._threads([rows.shape[0]], ["row"])
             text = rows.load(self.body, index)
-            self.body.add(f"{self.out.name}[{index[0]}] = {text};")
+            self._store(index[0], text)
         else:
             index = self._threads(list(value.shape), _names(len(value.shape)), sums_channels=_sums_channels(value))
             text = value.load(self.body, index)
-            self.body.add(f"{self.out.name}[{self._place(index)}] = {text};")
+            self._store(self._place(index), text)
         return self._finished()
 
     def rows(self, value: Value, axes: list[int], anchors: list[Value]) -> Kernel:
@@ -77,7 +78,7 @@ class KernelWriter:
         for axis in axes:
             index[axis] = self.body.loop(names[axis], value.shape[axis])
         text = value.load(self.body, tuple(index))
-        self.body.add(f"{self.out.name}[{self._place(tuple(index))}] = {text};")
+        self._store(self._place(tuple(index)), text)
         for axis in reversed(axes):
             self.body.close(index[axis])
         return self._finished()
@@ -95,9 +96,12 @@ class KernelWriter:
         place = _result_index(value, scan, tuple(index))
         self.body.remember((id(scan), tuple(index)), running)
         text = value.load(self.body, place)
-        self.body.add(f"{self.out.name}[{self._place(place)}] = {text};")
+        self._store(self._place(place), text)
         self.body.close(index[scan.axis])
         return self._finished()
+
+    def _store(self, place: str, text: str) -> None:
+        self.body.add(f"{self.out.name}[{place}] = {TYPES[self.out.type].stored(text)};")
 
     def _place(self, index: tuple[str, ...]) -> str:
         return flat_index(self.body, self.out.shape if len(self.out.shape) == len(index) else (), index)
@@ -157,8 +161,8 @@ class KernelWriter:
         words = set(re.findall(r"[A-Za-z_]\w*", text))
         symbols = [name for name in self.symbols if name in words]
         kind = body.index_type
-        parameters = [f"const {C_TYPES[one.type]}* {one.name}" for one in body.buffers]
-        parameters += [f"{C_TYPES[self.out.type]}* {self.out.name}"]
+        parameters = [f"const {TYPES[one.type].c_type}* {one.name}" for one in body.buffers]
+        parameters += [f"{TYPES[self.out.type].c_type}* {self.out.name}"]
         parameters += [f"{kind} {name}" for name in symbols]
         head = f"__global__ void {self.name}({', '.join(parameters)}) {{"
         return Kernel(self.name, [*body.buffers, self.out], symbols, f"{_wrapped(head)}\n{text}\n}}\n", self.block, self.grid)

@@ -9,13 +9,14 @@ from regraph_torch.anchors import REDUCERS, Anchor, Reduction, Scan
 from regraph_torch.calls import Call, pointwise
 from regraph_torch.elementwise import BINARY, UNARY
 from regraph_torch.elementwise import number as literal
+from regraph_torch.element_types import COMPUTED_IN_FLOAT, headers_of, in_kernels
 from regraph_torch.errors import Refused
 from regraph_torch.graph import Graph, Node, Ref
 from regraph_torch.kernels import Kernel, KernelWriter
 from regraph_torch.manifest_text import manifest_text
 from regraph_torch.operators import OPERATORS
 from regraph_torch.sizes import Size, product
-from regraph_torch.values import C_TYPES, Buffer, Number, Value, View
+from regraph_torch.values import Buffer, Number, Value, View, in_type
 from regraph_torch.views import IDENTITIES, VIEWS
 
 # Operators that are several in one.
@@ -85,6 +86,10 @@ class _Lowering:
             return
         args = {name: self._argument(value) for name, value in node.args.items()}
         value = self._computed(node, title, args)
+        if isinstance(value, Value):
+            value = in_type(value, node.outputs[0][0])
+        elif isinstance(value, list):
+            value = [one if one is None else in_type(one, type_name) for one, (type_name, _) in zip(value, node.outputs)]
         for one, (type_name, shape) in zip(value if isinstance(value, list) else [value], node.outputs):
             if one is not None and [extent.values for extent in one.shape] != [extent.values for extent in shape]:
                 raise Refused(f"the shape that {title} gives is not understood")
@@ -103,15 +108,16 @@ class _Lowering:
 
     def _computed(self, node: Node, title: str, args: dict[str, Any]) -> Any:
         count = self.graph.count
-        shape = node.outputs[0][1]
+        kind, shape = node.outputs[0]
         operands = [one for one in args.values() if isinstance(one, Value)]
         first = operands[0] if operands else None
         if title in IDENTITIES and first is not None:
             if title in ("dropout", "feature_dropout") and args.get("train", args.get("training")):
                 raise Refused("dropout in training mode: random numbers")
-            if first.type != node.outputs[0][0]:
-                raise Refused(f"a conversion from {first.type} to {node.outputs[0][0]}")
-            return first
+            converted = in_type(first, kind)
+            if converted.type != kind:
+                raise Refused(f"a conversion from {first.type} to {kind}")
+            return converted
         if title == "broadcast_tensors":
             if any([one.values for one in value.shape] != [one.values for one in extents]
                    for value, (_, extents) in zip(args["tensors"], node.outputs)):
@@ -121,11 +127,13 @@ class _Lowering:
             return VIEWS[title](first, args, shape, count)
         if title in OPERATORS:
             self._is_float(title, [one for one in operands if title != "cross_entropy_loss" or one is not args["target"]])
-            return self._heavy(title, OPERATORS[title](Call(title, args, shape, count)))
+            if isinstance(args.get("dtype"), str) and isinstance(args.get("self"), Value):  # converted first, then computed
+                args["self"] = in_type(args["self"], args["dtype"])
+            return self._heavy(title, OPERATORS[title](Call(title, args, shape, count, kind)))
         if title in ("max", "min"):
-            return self._extreme(title, args, operands, shape, count)
+            return self._extreme(title, args, operands, kind, shape, count)
         if title in BINARY or title in UNARY:
-            return self._elementwise(title, args, shape, count)
+            return self._elementwise(title, args, kind, shape, count)
         if title in COMPOSED:
             raise Refused(f"{title}: {COMPOSED[title]}")
         unknown = dict.fromkeys(one.operator for one in self.graph.nodes if not _is_known(one.operator))
@@ -144,13 +152,13 @@ class _Lowering:
 
     def _is_float(self, title: str, operands: list[Value]) -> None:
         for one in operands:
-            if one.type not in ("float32", "bool"):
+            if one.type not in (*COMPUTED_IN_FLOAT, "bool"):
                 raise Refused(f"{title} of {one.type}")
 
-    def _extreme(self, title: str, args: dict[str, Any], operands: list[Value], shape: tuple[Size, ...], count: int) -> Any:
+    def _extreme(self, title: str, args: dict[str, Any], operands: list[Value], kind: str, shape: tuple[Size, ...], count: int) -> Any:
         """max and min: of all elements, over a dimension (with places), or of two tensors."""
         if isinstance(args.get("other"), Value):
-            return self._elementwise("maximum" if title == "max" else "minimum", args, shape, count)
+            return self._elementwise("maximum" if title == "max" else "minimum", args, kind, shape, count)
         self._is_float(title, operands)
         call = {"self": args["self"], "keepdim": args.get("keepdim", False)}
         if "dim" not in args:
@@ -160,7 +168,7 @@ class _Lowering:
         places = OPERATORS["argmax" if title == "max" else "argmin"](Call(title, call, shape, count))
         return [values, places]
 
-    def _elementwise(self, title: str, args: dict[str, Any], shape: tuple[Size, ...], count: int) -> Value:
+    def _elementwise(self, title: str, args: dict[str, Any], kind: str, shape: tuple[Size, ...], count: int) -> Value:
         self.light.append(title)
         operands: list[Value] = []
         for name in ("self", "input", "other", "exponent"):
@@ -168,7 +176,7 @@ class _Lowering:
             if title == "pow" and name == "exponent" and not isinstance(one, Value):
                 break
             if isinstance(one, Value):
-                operands.append(one)
+                operands.append(in_type(one, kind))  # a tensor of one number may be of a type with more digits
             elif name in ("self", "other") and name in args:
                 if isinstance(one, Size):
                     operands.append(Number(f"(float)({one.text})"))
@@ -303,7 +311,7 @@ class _Lowering:
         used = [one for one in self.inputs if one.name in taken]
         out = Buffer(self._output_name(), result.type, result.shape)
         for one in [*used, out]:
-            if one.type not in C_TYPES:
+            if not in_kernels(one.type):
                 raise Refused(f"'{one.name}' is of type {one.type}")
         symbols = self.graph.symbols
         sizes = [symbols.symbols(k) for k in range(self.graph.count)]
@@ -312,7 +320,9 @@ class _Lowering:
             if one.classes is not None:
                 inits[one.name] = f"int(0, {one.classes.text} - 1)"
         title = self.heavy[-1] if self.heavy else (self.light[-1] if self.light else "copy")
-        source = "".join(f"// {line}\n" for line in comment.splitlines()) + "\n".join(kernel.text for kernel in self.kernels)
+        code = "\n".join(kernel.text for kernel in self.kernels)
+        included = "".join(f"#include <{one}>\n" for one in headers_of(code))
+        source = "".join(f"// {line}\n" for line in comment.splitlines()) + (f"{included}\n{code}" if included else code)
         return Lowered(title, source, manifest_text(self.kernels, used, out, self.scratch, inits, sizes, self.graph.count),
                        [one.name for one in used], [[extent.text for extent in one.shape] for one in used], out.name,
                        [one.text for one in result.shape], len(self.kernels), sizes)

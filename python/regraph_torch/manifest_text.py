@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from regraph_torch.element_types import TYPES, size_of
 from regraph_torch.kernels import Kernel
 from regraph_torch.sizes import product
-from regraph_torch.values import C_TYPES, Buffer
-
-BYTES = {"float32": 4, "int64": 8, "int32": 4, "bool": 1}
+from regraph_torch.values import Buffer
 
 
 def _shape(buffer: Buffer) -> str:
@@ -28,7 +27,7 @@ def _bytes(buffers: list[Buffer], count: int) -> str:
     terms = []
     for one in buffers:
         size = product(one.shape, count)
-        terms.append(f"{BYTES[one.type]}*{size.grouped()}" if one.shape else str(BYTES[one.type]))
+        terms.append(f"{size_of(one.type)}*{size.grouped()}" if one.shape else str(size_of(one.type)))
     return " + ".join(terms)
 
 
@@ -47,7 +46,7 @@ def manifest_text(kernels: list[Kernel], inputs: list[Buffer], out: Buffer, scra
     lines.append(f"  {out.name}: {{dir: out, shape: {_shape(out)}}}")
     if scratch:
         lines.append("scratch:")
-        lines += [f"  {one.name}: {{type: {C_TYPES[one.type]}, shape: {_shape(one)}}}" for one in scratch]
+        lines += [f"  {one.name}: {{type: {TYPES[one.type].c_type}, shape: {_shape(one)}}}" for one in scratch]
     if len(kernels) == 1:
         lines.append(f"launch: {{{_launch(kernels[0])}}}")
     else:

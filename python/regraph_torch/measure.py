@@ -22,8 +22,8 @@ def need_gpu() -> int:
     return free
 
 
-def pytorch_times(path: pathlib.Path, folder: pathlib.Path, mode: str, limits: child.Limits) -> dict[str, Any]:
+def pytorch_times(path: pathlib.Path, folder: pathlib.Path, mode: str, type_name: str, limits: child.Limits) -> dict[str, Any]:
     """{"eager": {"seconds", "low", "high", "samples"}, "compiled": ...}, or {"trouble": ...}."""
-    answer = child.ask("measure_child", {"source": path.read_text(encoding="utf-8"), "mode": mode, "temporary": tempfile.gettempdir()},
-                       folder, limits, gpu=True)
+    request = {"source": path.read_text(encoding="utf-8"), "mode": mode, "dtype": type_name, "temporary": tempfile.gettempdir()}
+    answer = child.ask("measure_child", request, folder, limits, gpu=True)
     return answer.content if answer.content is not None else {"trouble": answer.trouble}

@@ -24,7 +24,7 @@ def main() -> None:
     from regraph_torch.confine import confine
     confined = confine(request["folder"], request["memory_bytes"], request["seconds"], devices=True, wanted=request["confine"])
     import torch
-    from regraph_torch.trace_child import build, load
+    from regraph_torch.trace_child import build, in_type, load
     # fp32 products as fp32, as the kernels compute them.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
@@ -32,8 +32,8 @@ def main() -> None:
     answer: dict[str, Any] = {"gpu": torch.cuda.get_device_name(0), "torch": torch.__version__, "confined": confined}
     try:
         names = load(request["source"])
-        model = build(names, request["mode"]).cuda()
-        inputs = [one.cuda() if isinstance(one, torch.Tensor) else one for one in names["get_inputs"]()]
+        model = build(names, request["mode"], request["dtype"]).cuda()
+        inputs = [in_type(one, request["dtype"]).cuda() if isinstance(one, torch.Tensor) else one for one in names["get_inputs"]()]
         compiled = torch.compile(model)
         with torch.no_grad():
             for call in (model, compiled):

@@ -7,12 +7,12 @@ import ast
 import dataclasses
 import math
 import pathlib
+import struct
 import sys
 
+from regraph_torch.element_types import TYPES
+
 MAGIC = b"\x93NUMPY"
-# torch's name -> (NumPy's code, array's code)
-TYPES = {"float32": ("<f4", "f"), "float64": ("<f8", "d"), "int64": ("<i8", "q"), "int32": ("<i4", "i"),
-         "bool": ("|b1", "B"), "uint8": ("|u1", "B")}
 MOST_HEADER_BYTES = 1 << 16
 
 
@@ -22,7 +22,7 @@ class Damaged(ValueError):
 
 @dataclasses.dataclass(frozen=True)
 class Tensor:
-    """Elements with their shape; `type` is torch's name of it."""
+    """Elements with their shape; `type` is torch's name of it. Those of half precision are floats in `values`."""
     type: str
     shape: tuple[int, ...]
     values: array.array
@@ -30,7 +30,7 @@ class Tensor:
 
 def header(type_name: str, shape: tuple[int, ...]) -> bytes:
     extents = "".join(f"{extent}, " for extent in shape)
-    text = f"{{'descr': '{TYPES[type_name][0]}', 'fortran_order': False, 'shape': ({extents}), }}"
+    text = f"{{'descr': '{TYPES[type_name].numpy[0]}', 'fortran_order': False, 'shape': ({extents}), }}"
     length = len(MAGIC) + 4 + len(text) + 1
     text += " " * (-length % 64) + "\n"
     return MAGIC + b"\x01\x00" + len(text).to_bytes(2, "little") + text.encode("ascii")
@@ -53,14 +53,23 @@ def read(path: pathlib.Path) -> Tensor:
         code, shape = found["descr"], tuple(int(extent) for extent in found["shape"])
     except (ValueError, SyntaxError, KeyError, TypeError) as error:
         raise Damaged(f"{path}: its header cannot be read") from error
-    names = [name for name, (known, _) in TYPES.items() if known == code]
+    names = [name for name, known in TYPES.items() if code in known.numpy]
     if not names or found.get("fortran_order") or any(extent < 0 for extent in shape):
         raise Damaged(f"{path}: elements of {code!r}, or in Fortran order, are not read")
-    values = array.array(TYPES[names[0]][1])
+    values = array.array(TYPES[names[0]].array)
     content = data[8 + width + length:]
     if len(content) != math.prod(shape) * values.itemsize:
         raise Damaged(f"{path}: it holds {len(content)} bytes, and its shape needs {math.prod(shape) * values.itemsize}")
     values.frombytes(content)
     if sys.byteorder == "big":
         values.byteswap()
-    return Tensor(names[0], shape, values)
+    return Tensor(names[0], shape, _widened(names[0], values))
+
+
+def _widened(type_name: str, bits: array.array) -> array.array:
+    """The elements as Python has them: it has no numbers of half precision."""
+    if type_name == "bfloat16":  # the upper half of a float
+        return array.array("f", struct.unpack(f"={len(bits)}f", array.array("I", (one << 16 for one in bits)).tobytes()))
+    if type_name == "float16":
+        return array.array("f", struct.unpack(f"={len(bits)}e", bits.tobytes()))
+    return bits

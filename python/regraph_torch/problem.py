@@ -25,6 +25,7 @@ class Options:
     search_seconds: float = 3600.0
     search_options: tuple[str, ...] = ()
     most_elements: int = 0  # of a buffer in the search; 0: the problem's own sizes
+    dtype: str = ""  # torch's name of the type that modules and inputs are converted to; empty: they stay as they are
 
 
 def trace(source: str, folder: pathlib.Path, options: Options) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -32,7 +33,7 @@ def trace(source: str, folder: pathlib.Path, options: Options) -> tuple[list[dic
     asked = [{"name": one.name, "source": one.source, "cut": list(one.cut) if one.cut else None, "cut_kind": one.cut_kind}
              for one in variants.variants(source)]
     answer = child.ask("trace_child", {"variants": asked, "wanted": WANTED_SMALL_SIZES, "seeds": list(range(1, options.seeds + 1)),
-                                       "mode": options.mode}, folder, options.limits)
+                                       "mode": options.mode, "dtype": options.dtype}, folder, options.limits)
     if answer.content is None:
         return [], {"trouble": answer.trouble}
     found = answer.content["variants"]

@@ -109,7 +109,7 @@ def _reduced(call: Call, terms: Value) -> Value:
 
 def _loss(call: Call) -> Value:
     terms = pointwise("term", [call.args["self"], call.args["target"]], LOSSES[call.title](call.args), call.count)
-    return _reduced(call, terms)
+    return _reduced(call, call.rounded(terms))
 
 
 def _cross_entropy(call: Call) -> Value:
@@ -126,7 +126,7 @@ def _cross_entropy(call: Call) -> Value:
     total = reduce(call.title, "sum", exponential, [1], False)
     chosen = Gathered(x, target)
     terms = pointwise("term", [largest, total, chosen], lambda m, s, c: f"{m} + logf({s}) - {c}", call.count)
-    return _reduced(call, terms)
+    return _reduced(call, call.rounded(terms))
 
 
 class Gathered(Value):
@@ -151,15 +151,15 @@ def _triplet(call: Call) -> Value:
     axis = [len(anchor.shape) - 1]
 
     def distance(other: Value) -> Value:
-        off = pointwise("off", [anchor, other], lambda p, q: f"{p} - {operand(q)} + {epsilon}", count)
+        off = call.rounded(pointwise("off", [anchor, other], lambda p, q: f"{p} - {operand(q)} + {epsilon}", count))
         squares = pointwise("square", [off], lambda p: f"{operand(p)} * {operand(p)}", count)
         off.shared = True
-        return reduce(call.title, "norm", squares, axis, False)
+        return call.rounded(reduce(call.title, "norm", squares, axis, False))
 
     margin = number(call.get("margin", 1.0))
     terms = pointwise("term", [distance(call.args["positive"]), distance(call.args["negative"])],
                       lambda p, q: f"fmaxf({p} - {q} + {margin}, 0.0f)", count)
-    return _reduced(call, terms)
+    return _reduced(call, call.rounded(terms))
 
 
 ROWS: dict[str, Callable[[Call], Value]] = {

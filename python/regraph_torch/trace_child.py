@@ -34,7 +34,7 @@ def main() -> None:
 
 def _variant(variant: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
     try:
-        trace = _trace(variant, request["mode"])
+        trace = _trace(variant, request)
         if variant["name"] != "full":
             _write_values(variant, trace, request)
         return {"name": variant["name"], **trace}
@@ -58,8 +58,37 @@ def stride_of(model: Any) -> int:
     return max((one for module in convolutions for one in module.stride), default=1)
 
 
-def inputs_of(names: dict[str, Any], variant: dict[str, Any], stride: int = 1) -> list[Any]:
-    """What get_inputs gives, cut down as the variant says: to as many outputs, which lie `stride` apart."""
+def in_type(value: Any, type_name: str) -> Any:
+    """A module or an input with its floating-point numbers in that type; as it is where none is asked for, and integers in any case."""
+    if not type_name:
+        return value
+    import torch
+    if isinstance(value, torch.nn.Module):
+        return _module_in_type(value, getattr(torch, type_name))
+    return value.to(getattr(torch, type_name)) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+
+def _module_in_type(model: Any, wanted: Any) -> Any:
+    """As model.to(wanted), which does not change weights without content, of which traces are made."""
+    import torch
+    made: dict[Any, Any] = {}
+    for module in model.modules():
+        for name, one in [*module._parameters.items(), *module._buffers.items()]:
+            if one is None or not one.is_floating_point():
+                continue
+            if one not in made:  # a weight that several modules share stays one
+                changed = one.detach().to(wanted)
+                made[one] = torch.nn.Parameter(changed, one.requires_grad) if isinstance(one, torch.nn.Parameter) else changed
+            setattr(module, name, made[one])
+    return model
+
+
+def inputs_of(names: dict[str, Any], variant: dict[str, Any], stride: int = 1, type_name: str = "") -> list[Any]:
+    """What get_inputs gives, cut down as the variant says, to as many outputs, which lie `stride` apart, and then in that type."""
+    return [in_type(one, type_name) for one in _cut_inputs(names, variant, stride)]
+
+
+def _cut_inputs(names: dict[str, Any], variant: dict[str, Any], stride: int) -> list[Any]:
     inputs = list(names["get_inputs"]())
     cut = variant["cut"]
     if not cut:
@@ -77,19 +106,19 @@ def _cut(value: Any, extent_of: Any) -> Any:
     return value[tuple(slice(0, extent_of(k, extent)) for k, extent in enumerate(value.shape))].clone()
 
 
-def build(names: dict[str, Any], mode: str, which: str = "Model") -> Any:
-    model = names[which](*names["get_init_inputs"]())
+def build(names: dict[str, Any], mode: str, type_name: str = "", which: str = "Model") -> Any:
+    model = in_type(names[which](*names["get_init_inputs"]()), type_name)
     return model.train() if mode == "train" else model.eval()
 
 
-def _trace(variant: dict[str, Any], mode: str) -> dict[str, Any]:
+def _trace(variant: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
     names = load(variant["source"])
 
     def export() -> Any:
-        model = build(names, mode)
-        return torch.export.export(model, tuple(inputs_of(names, variant, stride_of(model))), strict=False)
+        model = build(names, request["mode"], request["dtype"])
+        return torch.export.export(model, tuple(inputs_of(names, variant, stride_of(model), request["dtype"])), strict=False)
     program = None
     with contextlib.suppress(Exception), FakeTensorMode(allow_non_fake_inputs=True):
         program = export()
@@ -196,9 +225,9 @@ def _write_case(variant: dict[str, Any], trace: dict[str, Any], request: dict[st
     from torch.utils.flop_counter import FlopCounterMode
     torch.manual_seed(seed)
     names = load(variant["source"])
-    model = build(names, request["mode"])
+    model = build(names, request["mode"], request["dtype"])
     shake(model)
-    inputs = inputs_of(names, variant, stride_of(model))
+    inputs = inputs_of(names, variant, stride_of(model), request["dtype"])
     inputs = of_both_signs(inputs) if signed else inputs
     users = iter([one for one in inputs if isinstance(one, torch.Tensor)])
     state = {**dict(model.named_parameters(remove_duplicate=False)), **dict(model.named_buffers(remove_duplicate=False))}
@@ -264,8 +293,9 @@ def _init(value: Any, kind: str) -> str:
 
 def write(path: pathlib.Path, value: Any) -> None:
     from regraph_torch import npy
+    from regraph_torch.element_types import TYPES
     name = str(value.dtype).removeprefix("torch.")
-    if name not in npy.TYPES:
+    if name not in TYPES:
         raise ValueError(f"a tensor of {name}")
     if value.numel() > MOST_ELEMENTS:
         raise ValueError(f"a tensor of {value.numel()} elements is too large to be interpreted")

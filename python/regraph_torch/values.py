@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from regraph_torch.element_types import COMPUTED_IN_FLOAT, TYPES
 from regraph_torch.sizes import Size, product
-
-C_TYPES = {"float32": "float", "int64": "long long", "int32": "int", "bool": "bool"}
 
 
 class Body:
@@ -96,7 +95,7 @@ class Body:
 
 
 class Value:
-    """A tensor. `text_type` is torch's name of its elements."""
+    """A tensor. `type` is torch's name of its elements."""
 
     def __init__(self, type_name: str, shape: tuple[Size, ...]) -> None:
         self.type = type_name
@@ -144,10 +143,10 @@ class Buffer(Value):
     def load(self, body: Body, index: tuple[str, ...]) -> str:
         if self not in body.buffers:
             body.buffers.append(self)
-        text = f"{self.name}[{flat_index(body, self.shape, index)}]"
+        text = TYPES[self.type].loaded(f"{self.name}[{flat_index(body, self.shape, index)}]")
         if not self.shared:
             return text
-        return body.let((id(self), index), f"{self.name}_value", C_TYPES[self.type], text)
+        return body.let((id(self), index), f"{self.name}_value", TYPES[self.type].in_registers, text)
 
 
 class Number(Value):
@@ -180,13 +179,30 @@ class Pointwise(Value):
         for k, (operand, one) in enumerate(zip(self.operands, texts)):
             # What is needed more than once gets a name.
             if written.count(f"OPERAND{k}") > 1 and not re.fullmatch(r"[\w.]+", one):
-                wanted = f"{operand.name}_value" if isinstance(operand, Buffer) else getattr(operand, "name", "value")
-                texts[k] = body.let((id(operand), broadcast(operand, index)), wanted, C_TYPES[operand.type], one)
+                texts[k] = body.let((id(operand), broadcast(operand, index)), _variable_of(operand), TYPES[operand.type].in_registers, one)
         text = self.write(*texts, *more)
-        return body.let((id(self), index), self.name, C_TYPES[self.type], text) if self.shared else text
+        return body.let((id(self), index), self.name, TYPES[self.type].in_registers, text) if self.shared else text
 
     def anchors(self) -> list[Value]:
         return merged_anchors(self.operands)
+
+
+class Rounded(Pointwise):
+    """The operand's elements in another type that is computed with in float, rounded to what that can hold. Eager PyTorch does so with the
+    result of every operator."""
+
+    def __init__(self, operand: Value, type_name: str) -> None:
+        super().__init__(_variable_of(operand), type_name, operand.shape, [operand], TYPES[type_name].rounded)
+
+
+def _variable_of(value: Value) -> str:
+    """What a variable for its elements is called."""
+    return f"{value.name}_value" if isinstance(value, Buffer) else getattr(value, "name", "value")
+
+
+def unrounded(value: Value) -> Value:
+    """What is rounded."""
+    return value.operands[0] if isinstance(value, Rounded) else value
 
 
 def broadcast(operand: Value, index: tuple[str, ...]) -> tuple[str, ...]:
@@ -208,6 +224,17 @@ class View(Value):
 
     def anchors(self) -> list[Value]:
         return self.base.anchors()
+
+
+def in_type(value: Value, type_name: str) -> Value:
+    """The value in that type, as far as both are computed with in float; else as it is."""
+    if value.type == type_name or not {value.type, type_name} <= set(COMPUTED_IN_FLOAT):
+        return value
+    if not isinstance(value, View):
+        return Rounded(value, type_name)
+    result = View(in_type(value.base, type_name), value.shape, value.place)
+    result.is_reshape = value.is_reshape
+    return result
 
 
 def reshaped(base: Value, shape: tuple[Size, ...], count: int) -> Value:

@@ -178,4 +178,4 @@ VIEWS: dict[str, Entry] = {
     "flatten": lambda x, args, shape, count: _flattened(x, args.get("start_dim", 0), args.get("end_dim", -1), count),
 }
 # What leaves every element as it is, where the type stays.
-IDENTITIES = {"contiguous", "clone", "detach", "alias", "dropout", "to", "_to_copy", "lift_fresh_copy", "feature_dropout", "detach_"}
+IDENTITIES = {"contiguous", "clone", "detach", "alias", "dropout", "to", "_to_copy", "type_as", "lift_fresh_copy", "feature_dropout", "detach_"}

@@ -97,12 +97,8 @@ class InputFile {
     if (argument_.record_bytes > 0)
       return trouble("a buffer of structures takes a file of their bytes, not a NumPy file");
     if (scalar_type_from_npy(header.type) != argument_.type) {
-      const std::string_view wanted = npy_type(argument_.type);
-      return trouble(fmt::format(
-          "its elements are '{}', those of the buffer are {}{}", header.type,
-          cuda_name(argument_.type),
-          wanted.empty() ? std::string(", which NumPy has not got: use a file of their bytes")
-                         : fmt::format(" ('{}')", wanted)));
+      return trouble(fmt::format("its elements are '{}', those of the buffer are {} ('{}')",
+                                 header.type, cuda_name(argument_.type), npy_type(argument_.type)));
     }
     if (header.fortran_order && header.shape.size() > 1) {
       return trouble("it is in Fortran order; write it again with numpy.ascontiguousarray");

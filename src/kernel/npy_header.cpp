@@ -13,7 +13,9 @@ constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMostHeaderBytes = std::size_t{1} << 16;
 constexpr std::size_t kMostExtents = 32;  // NumPy's own limit for long
 
-constexpr std::array<std::pair<std::string_view, ScalarType>, 12> kTypes = {{
+// NumPy has no bfloat16 of its own: of that of other packages it writes "<V2", two bytes that it
+// knows nothing of, and "|V2" once they were read back.
+constexpr std::array<std::pair<std::string_view, ScalarType>, 14> kTypes = {{
     {"|b1", ScalarType::boolean},
     {"|i1", ScalarType::i8},
     {"|u1", ScalarType::u8},
@@ -24,6 +26,8 @@ constexpr std::array<std::pair<std::string_view, ScalarType>, 12> kTypes = {{
     {"<i8", ScalarType::i64},
     {"<u8", ScalarType::u64},
     {"<f2", ScalarType::f16},
+    {"<V2", ScalarType::bf16},
+    {"|V2", ScalarType::bf16},
     {"<f4", ScalarType::f32},
     {"<f8", ScalarType::f64},
 }};
@@ -169,13 +173,11 @@ std::string_view npy_type(ScalarType type) {
 }
 
 std::string npy_header_text(ScalarType type, const std::vector<std::int64_t>& shape) {
-  const std::string_view code = npy_type(type);
-  if (code.empty()) return "";
   std::string extents;
   for (const std::int64_t extent : shape)
     extents += fmt::format("{}, ", extent);
-  std::string dictionary =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", code, extents);
+  std::string dictionary = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
+                                       npy_type(type), extents);
   constexpr std::size_t kAlignment = 64;  // of the data, by the format
   constexpr std::size_t kBefore = kMagic.size() + 4;
   while ((kBefore + dictionary.size() + 1) % kAlignment != 0)

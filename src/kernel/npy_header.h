@@ -32,10 +32,9 @@ struct NpyHeader {
 [[nodiscard]] std::optional<ScalarType> scalar_type_from_npy(std::string_view type);
 
 // The head of a file of version 1.0 with elements of that type in C order; the data come after it.
-// Empty for types that NumPy has not got.
 [[nodiscard]] std::string npy_header_text(ScalarType type, const std::vector<std::int64_t>& shape);
 
-// NumPy's code for it; empty for bf16, which NumPy has not got.
+// NumPy's code for it; for bf16, which NumPy has not got, that of two bytes.
 [[nodiscard]] std::string_view npy_type(ScalarType type);
 
 }  // namespace regraph

@@ -63,10 +63,6 @@ Result<std::string, SessionError> write_output(const Argument& argument, const S
   }
   if (argument.components > 1) shape.push_back(argument.components);
   std::string text = npy_header_text(argument.type, shape);
-  if (text.empty()) {
-    return usage(fmt::format("'{}' is of {}, which NumPy has not got", argument.name,
-                             cuda_name(argument.type)));
-  }
   const std::size_t head = text.size();
   text.resize(head + content.size());
   std::memcpy(text.data() + head, content.data(), content.size());

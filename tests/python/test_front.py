@@ -120,8 +120,8 @@ class FakeChat:
         self.server.server_close()
 
 
-def softmax_task(language="cuda"):
-    made = traces.at_sizes(traces.softmax, {"rows": 2048, "columns": 512}, {"rows": 7, "columns": 33})
+def softmax_task(language="cuda", type_name="float32"):
+    made = [traces.in_type(one, type_name) for one in traces.at_sizes(traces.softmax, {"rows": 2048, "columns": 512}, {"rows": 7, "columns": 33})]
     return first_kernel.task_of("softmax", "class Model: ...", graph.merge(made, [one["constants"] for one in made]), language)
 
 
@@ -177,10 +177,12 @@ class Answers(unittest.TestCase):
         self.assertIn('tests: [{"rows": 7, "columns": 33}]', made.manifest)
 
     def test_the_prompt_shows_module_parameters_and_sizes(self):
-        system, user = (one["content"] for one in first_kernel.messages(softmax_task(), "h200"))
-        self.assertIn("```cuda", system)
-        for part in ("class Model: ...", "x: float*, in, shape [rows, columns]", "out: float*, out, shape [rows, columns]", "rows: int"):
-            self.assertIn(part, user)
+        for type_name, c_type, tolerance in (("float32", "float", "2e-05"), ("float16", "__half", "0.002"), ("bfloat16", "__nv_bfloat16", "0.008")):
+            system, user = (one["content"] for one in first_kernel.messages(softmax_task(type_name=type_name), "h200"))
+            self.assertIn("```cuda", system)
+            for part in ("class Model: ...", f"x: {c_type}*, in, shape [rows, columns]", f"out: {c_type}*, out, shape [rows, columns]", "rows: int",
+                         f"compared with a relative tolerance of {tolerance}"):
+                self.assertIn(part, user)
         self.assertIn("# regraph-triton:", first_kernel.messages(softmax_task("triton"), "h200")[0]["content"])
 
     def test_what_cannot_be_used_is_said(self):

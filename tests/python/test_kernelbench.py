@@ -15,8 +15,10 @@ from support import PYTHON, lacking
 
 import regraph_bench
 import traces
-from lowered import lowered
+from lowered import FLOATING, HALVES, content, drawn, lowered
 from regraph_torch import answers, child, comparison, npy, problem, sizes, tools, trace_child, variants
+from regraph_torch.element_types import TYPES
+from regraph_torch.elementwise import BINARY, UNARY
 from regraph_torch.errors import BadInput, Lacking, Refused, run_main
 
 NO_TORCH = lacking(("torch",))
@@ -25,7 +27,7 @@ NO_PROGRAMS = "" if (PROGRAMS / "regraph-run").exists() else "REGRAPH_PROGRAMS d
 
 
 def tensor(shape, values, name="float32"):
-    return npy.Tensor(name, tuple(shape), array.array(npy.TYPES[name][1], values))
+    return npy.Tensor(name, tuple(shape), array.array(TYPES[name].array, values))
 
 
 class Files(unittest.TestCase):
@@ -37,6 +39,18 @@ class Files(unittest.TestCase):
             self.assertEqual((found.type, found.shape, list(found.values)), ("float32", (2, 3), [0, 1, 2, 3, 4, 5]))
             npy.write(path, "int64", (), array.array("q", [7]).tobytes())
             self.assertEqual(npy.read(path).shape, ())
+
+    def test_half_precision_is_read_as_floats(self):
+        values = [0.0, -1.5, 2.0**-7, 1.0 + 2.0**-7, math.inf]
+        for type_name, code in (("float16", b"<f2"), ("bfloat16", b"<V2")):
+            with self.subTest(type_name), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "x.npy")
+                npy.write(path, type_name, (5,), content(type_name, values))
+                self.assertIn(code, path.read_bytes())
+                found = npy.read(path)
+                self.assertEqual((found.type, list(found.values)), (type_name, values))
+                path.write_bytes(path.read_bytes().replace(b"<V2", b"|V2"))  # as NumPy leaves it that read it before
+                self.assertEqual(npy.read(path).type, type_name)
 
     def test_damaged_files_are_refused(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -56,6 +70,15 @@ class Comparison(unittest.TestCase):
         # allclose with an absolute tolerance of 1e-4 takes zeros for softmax's small results.
         small = tensor((100,), [1e-6 * one for one in values])
         self.assertNotEqual(comparison.difference(tensor((100,), [0.0] * 100), small), "")
+
+    def test_a_neighbour_in_half_precision_is_no_difference_and_fewer_digits_are(self):
+        values = drawn(random.Random(1), 100)
+        for type_name, step in (("float16", 2.0**-10), ("bfloat16", 2.0**-7)):
+            near = [one * (1 + step * (k % 3 == 0)) for k, one in enumerate(values)]
+            far = [one * (1 + 4 * step * (-1) ** k) for k, one in enumerate(values)]
+            expected, near, far = (npy.Tensor(type_name, (100,), array.array("f", one)) for one in (values, near, far))
+            self.assertEqual(comparison.difference(near, expected), "")
+            self.assertIn("relative error", comparison.difference(far, expected))
 
     def test_shapes_types_and_what_is_not_finite_count(self):
         self.assertIn("shape", comparison.difference(tensor((2,), [1, 2]), tensor((1, 2), [1, 2])))
@@ -136,18 +159,60 @@ class CutInputs(unittest.TestCase):
 
 class Lowering(unittest.TestCase):
     def test_a_product_is_a_loop_in_a_thread_an_element(self):
-        found = lowered(traces.product, {"m": 512, "n": 1024, "k": 256}, {"m": 37, "n": 29, "k": 43})
-        self.assertIn("__global__ void matmul_kernel(const float* a, const float* b, float* out, int m, int k, int n) {", found.source)
-        self.assertIn("sum += a[row * k + k2] * b[k2 * n + column];", found.source)
-        self.assertIn("a: {dir: in, shape: [m, k]}", found.manifest)
-        self.assertIn('launch: {block: [32, 8], grid: ["cdiv(n, bx)", "cdiv(m, by)"]}', found.manifest)
-        self.assertIn("tests:\n  - {m: 37, k: 43, n: 29}", found.manifest)
-        self.assertEqual(found.sizes[0], {"m": 512, "n": 1024, "k": 256})
+        for type_name in FLOATING:
+            found = lowered(traces.product, {"m": 512, "n": 1024, "k": 256}, {"m": 37, "n": 29, "k": 43}, type_name=type_name)
+            one = TYPES[type_name]
+            self.assertIn(f"void matmul_kernel(const {one.c_type}* a, const {one.c_type}* b, {one.c_type}* out,", found.source)
+            self.assertIn("float sum = 0.0f;", found.source)
+            self.assertIn(f"sum += {one.loaded('a[row * k + k2]')} * {one.loaded('b[k2 * n + column]')};", found.source)
+            self.assertIn(f"out[row * n + column] = {one.stored('sum')};", found.source)
+            self.assertEqual(f"#include <{one.header}>\n" in found.source, type_name in HALVES)
+            self.assertIn("a: {dir: in, shape: [m, k]}", found.manifest)
+            self.assertIn(f'bytes: "{4 if type_name == "float32" else 2}*(m * k)', found.manifest)
+            self.assertIn('launch: {block: [32, 8], grid: ["cdiv(n, bx)", "cdiv(m, by)"]}', found.manifest)
+            self.assertIn("tests:\n  - {m: 37, k: 43, n: 29}", found.manifest)
+            self.assertEqual(found.sizes[0], {"m": 512, "n": 1024, "k": 256})
 
     def test_softmax_is_loops_over_a_row(self):
-        found = lowered(traces.softmax, {"rows": 512, "columns": 1024}, {"rows": 37, "columns": 29})
-        self.assertEqual(found.source.count("for ("), 3)
-        self.assertIn("out[row * columns + column] = expf(x[row * columns + column] - largest) / sum;", found.source)
+        for type_name in FLOATING:
+            found = lowered(traces.softmax, {"rows": 512, "columns": 1024}, {"rows": 37, "columns": 29}, type_name=type_name)
+            one = TYPES[type_name]
+            self.assertEqual(found.source.count("for ("), 3)
+            result = f"expf({one.loaded('x[row * columns + column]')} - largest) / sum"
+            self.assertIn(f"out[row * columns + column] = {one.stored(result)};", found.source)
+
+    def test_every_elementwise_operator_is_computed_in_float_and_rounded_once(self):
+        for title in (*UNARY, *BINARY):
+            def one_of(n, title=title):
+                args = {"self": traces.ref("x"), "exponent": 3, "min": -0.5, **({"other": traces.ref("y")} if title in BINARY else {})}
+                return traces.trace([traces.user("x", (n,)), traces.user("y", (n,))], [traces.node("result", f"{title}.default", args, (n,))])
+            for type_name in HALVES:
+                found = lowered(one_of, {"n": 512}, {"n": 37}, type_name=type_name).source
+                self.assertEqual(found.count(f"= {TYPES[type_name].narrow}("), 1, found)
+                self.assertNotIn("const float*", found)
+
+    def test_between_operators_results_are_rounded(self):
+        found = lowered(traces.squared_error_by_hand, {"n": 512}, {"n": 37}, type_name="bfloat16").source
+        self.assertIn("sub = __bfloat162float(__float2bfloat16(__bfloat162float(x[i]) - __bfloat162float(y[i])));", found)
+        self.assertIn("out[i] = __float2bfloat16(sub * sub);", found)
+
+    def test_types_that_meet_give_what_the_trace_says(self):
+        def mixed(n):
+            return traces.trace([traces.user("x", (n,), "float16"), traces.user("y", (n,))],
+                                [traces.node("mul", "mul.Tensor", {"self": traces.ref("x"), "other": traces.ref("y")}, (n,))])
+        found = lowered(mixed, {"n": 512}, {"n": 37}).source
+        self.assertIn("(const __half* x, const float* y, float* out, int n)", found)
+        self.assertIn("out[i] = __half2float(x[i]) * y[i];", found)
+
+        def converted(n, result="float16"):
+            return traces.trace([traces.user("x", (n,)), traces.user("k", (n,), "int64")],
+                                [traces.node("to", "to.dtype", {"self": traces.ref("x" if result == "float16" else "k")}, (n,), dtype=result)])
+        self.assertIn("out[i] = __float2half(x[i]);", lowered(converted, {"n": 512}, {"n": 37}).source)
+        self.assert_refused("a conversion from int64 to bfloat16", lambda n: converted(n, "bfloat16"), {"n": 512}, {"n": 37})
+
+        def doubled(n):
+            return traces.trace([traces.user("x", (n,), "float64")], [traces.node("relu", "relu.default", {"self": traces.ref("x")}, (n,), dtype="float64")])
+        self.assert_refused("relu of float64", doubled, {"n": 512}, {"n": 37})
 
     def test_windows_check_bounds_where_there_is_padding(self):
         found = lowered(traces.convolution, {"batch": 64, "side": 224}, {"batch": 19, "side": 21})
@@ -225,55 +290,58 @@ class Lowering(unittest.TestCase):
 class LoweredKernels(unittest.TestCase):
     """Kernels made of traces, on the interpreter, against loops in Python."""
 
-    def run_kernel(self, make, full, small, inputs, expected, output_type="float32"):
-        found = lowered(make, full, small)
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            (folder / "kernel.cu").write_text(found.source)
-            (folder / "kernel.regraph.yaml").write_text(found.manifest)
-            for one, (type_name, shape, values) in {**inputs, "expected": expected}.items():
-                npy.write(folder / f"{one}.npy", type_name, shape, array.array(npy.TYPES[type_name][1], values).tobytes())
-            agreement = tools.compare_with_pytorch(tools.Programs(str(PROGRAMS / "regraph-run"), "", ""), folder / "kernel.cu", found.output,
-                                                   [(found.sizes[1], [folder])], 120)
-        self.assertEqual(agreement.trouble, "", found.source)
-        self.assertEqual(agreement.cases, 1)
+    def run_kernel(self, make, full, small, inputs, expected):
+        """In each type that computes in float; `inputs` and `expected`: shapes and values of that type, or of another that is said."""
+        for type_name in FLOATING:
+            with self.subTest(type_name), tempfile.TemporaryDirectory() as name:
+                found = lowered(make, full, small, type_name=type_name)
+                folder = pathlib.Path(name)
+                (folder / "kernel.cu").write_text(found.source)
+                (folder / "kernel.regraph.yaml").write_text(found.manifest)
+                for one, (shape, values, *other) in {**inputs, "expected": expected}.items():
+                    kind = other[0] if other else type_name
+                    npy.write(folder / f"{one}.npy", kind, shape, content(kind, values))
+                agreement = tools.compare_with_pytorch(tools.Programs(str(PROGRAMS / "regraph-run"), "", ""), folder / "kernel.cu", found.output,
+                                                       [(found.sizes[1], [folder])], 120)
+                self.assertEqual(agreement.trouble, "", found.source)
+                self.assertEqual(agreement.cases, 1)
 
     def test_product(self):
         draw = random.Random(1)
-        a, b = ([draw.uniform(-1, 1) for _ in range(count)] for count in (5 * 7, 7 * 6))
+        a, b = (drawn(draw, count) for count in (5 * 7, 7 * 6))
         made = [sum(a[i * 7 + k] * b[k * 6 + j] for k in range(7)) for i in range(5) for j in range(6)]
         self.run_kernel(traces.product, {"m": 64, "n": 96, "k": 128}, {"m": 5, "n": 6, "k": 7},
-                        {"a": ("float32", (5, 7), a), "b": ("float32", (7, 6), b)}, ("float32", (5, 6), made))
+                        {"a": ((5, 7), a), "b": ((7, 6), b)}, ((5, 6), made))
 
     def test_a_window_of_one_place(self):
         draw = random.Random(7)
-        x, w, b = ([draw.uniform(-1, 1) for _ in range(count)] for count in (2 * 3 * 4 * 5, 8 * 3, 8))
+        x, w, b = (drawn(draw, count) for count in (2 * 3 * 4 * 5, 8 * 3, 8))
         made = [sum(w[c * 3 + k] * x[(n * 3 + k) * 20 + place] for k in range(3)) + b[c] for n in range(2) for c in range(8) for place in range(20)]
         self.run_kernel(traces.one_place_convolution, {"batch": 16, "channels": 64, "height": 512, "width": 256},
                         {"batch": 2, "channels": 3, "height": 4, "width": 5},
-                        {"x": ("float32", (2, 3, 4, 5), x), "w": ("float32", (8, 3, 1, 1), w), "b": ("float32", (8,), b)}, ("float32", (2, 8, 4, 5), made))
+                        {"x": ((2, 3, 4, 5), x), "w": ((8, 3, 1, 1), w), "b": ((8,), b)}, ((2, 8, 4, 5), made))
 
     def test_a_merged_dimension(self):
         draw = random.Random(8)
-        x, w = ([draw.uniform(-1, 1) for _ in range(count)] for count in (2 * 2 * 6 * 6 * 5, 4 * 2 * 3 * 3))
+        x, w = (drawn(draw, count) for count in (2 * 2 * 6 * 6 * 5, 4 * 2 * 3 * 3))
 
         def at(n, channel, d, h, place):
             return x[(((n * 2 + channel) * 6 + d) * 6 + h) * 5 + place] if 0 <= h < 6 else 0.0
         made = [sum(at(n, channel, d + kd, h + kh - 1, place) * w[((c * 2 + channel) * 3 + kd) * 3 + kh] for channel in range(2) for kd in range(3) for kh in range(3))
                 for n in range(2) for c in range(4) for d in range(4) for h in range(6) for place in range(5)]
         self.run_kernel(traces.flat_volume_convolution, {"batch": 16, "side": 64}, {"batch": 2, "side": 6},
-                        {"x": ("float32", (2, 2, 6, 6, 5), x), "w": ("float32", (4, 2, 3, 3, 1), w)}, ("float32", (2, 4, 4, 6, 5), made))
+                        {"x": ((2, 2, 6, 6, 5), x), "w": ((4, 2, 3, 3, 1), w)}, ((2, 4, 4, 6, 5), made))
 
     def test_unit_length(self):
         draw = random.Random(9)
-        x = [draw.uniform(-1, 1) for _ in range(3 * 4 * 5)]
+        x = drawn(draw, 3 * 4 * 5)
         length = math.sqrt(sum(one * one for one in x))
         self.run_kernel(traces.unit_length, {"batch": 16, "rows": 64, "columns": 128}, {"batch": 3, "rows": 4, "columns": 5},
-                        {"x": ("float32", (3, 4, 5), x)}, ("float32", (3, 4, 5), [one / length for one in x]))
+                        {"x": ((3, 4, 5), x)}, ((3, 4, 5), [one / length for one in x]))
 
     def test_group_norm(self):
         draw = random.Random(2)
-        x, gain = [draw.uniform(-1, 1) for _ in range(2 * 8 * 9)], [draw.uniform(0.5, 1.5) for _ in range(8)]
+        x, gain = drawn(draw, 2 * 8 * 9), drawn(draw, 8, 64, 192)
         made = []
         for start in range(0, len(x), 18):
             part = x[start:start + 18]
@@ -281,15 +349,15 @@ class LoweredKernels(unittest.TestCase):
             scale = 1 / math.sqrt(sum((one - mean) ** 2 for one in part) / 18 + 1e-5)
             made += [(one - mean) * scale * gain[(start + k) // 9 % 8] for k, one in enumerate(part)]
         self.run_kernel(traces.group_norm, {"batch": 64, "channels": 32, "side": 48}, {"batch": 2, "channels": 8, "side": 3},
-                        {"x": ("float32", (2, 8, 3, 3), x), "g": ("float32", (8,), gain)}, ("float32", (2, 8, 3, 3), made))
+                        {"x": ((2, 8, 3, 3), x), "g": ((8,), gain)}, ((2, 8, 3, 3), made))
 
     def test_cross_entropy(self):
         draw = random.Random(3)
-        x, targets = [draw.uniform(-1, 1) for _ in range(6 * 5)], [draw.randrange(5) for _ in range(6)]
+        x, targets = drawn(draw, 6 * 5), [draw.randrange(5) for _ in range(6)]
         terms = [math.log(sum(math.exp(one) for one in x[row * 5:row * 5 + 5])) - x[row * 5 + targets[row]] for row in range(6)]
         for rows in (64, 4096):
             self.run_kernel(traces.cross_entropy, {"rows": rows, "classes": 96}, {"rows": 6, "classes": 5},
-                            {"x": ("float32", (6, 5), x), "t": ("int64", (6,), targets)}, ("float32", (), [sum(terms) / 6]))
+                            {"x": ((6, 5), x), "t": ((6,), targets, "int64")}, ((), [sum(terms) / 6]))
 
     def test_a_block_adds_up_what_is_left_of_many_rows(self):
         self.assertNotIn("__shared__", lowered(traces.cross_entropy, {"rows": 512, "classes": 96}, {"rows": 6, "classes": 5}).source)
@@ -297,10 +365,10 @@ class LoweredKernels(unittest.TestCase):
         self.assertIn("parts[threadIdx.x] += parts[threadIdx.x + half];", many.source)
         self.assertIn("block: 256, grid: [\"1\"]", many.manifest)
         draw = random.Random(5)
-        x, targets = [draw.uniform(-1, 1) for _ in range(700 * 5)], [draw.randrange(5) for _ in range(700)]
+        x, targets = drawn(draw, 700 * 5), [draw.randrange(5) for _ in range(700)]
         terms = [math.log(sum(math.exp(one) for one in x[row * 5:row * 5 + 5])) - x[row * 5 + targets[row]] for row in range(700)]
         self.run_kernel(traces.cross_entropy, {"rows": 4096, "classes": 96}, {"rows": 700, "classes": 5},
-                        {"x": ("float32", (700, 5), x), "t": ("int64", (700,), targets)}, ("float32", (), [sum(terms) / 700]))
+                        {"x": ((700, 5), x), "t": ((700,), targets, "int64")}, ((), [sum(terms) / 700]))
 
 
 class Children(unittest.TestCase):
@@ -350,6 +418,11 @@ class Commands(unittest.TestCase):
             with self.assertRaises(BadInput):
                 regraph_bench.problem_files([pathlib.Path(folder)], ["nothing"])
 
+    def test_types_have_short_names(self):
+        for words, name in ((["--dtype", "bf16"], "bfloat16"), (["--dtype", "fp16"], "float16"), (["--dtype", "fp32"], "float32"), ([], "")):
+            for command in (["kernelbench", "x"], ["front", "x"], ["check", "x", "y"]):
+                self.assertEqual(regraph_bench.type_of(regraph_bench.arguments().parse_args([*command, *words])), name)
+
     def test_without_pytorch_one_message_says_how_to_get_it(self):
         with mock.patch("importlib.util.find_spec", return_value=None), self.assertRaises(Lacking) as caught:
             regraph_bench.need_torch()
@@ -385,12 +458,20 @@ class Answers(unittest.TestCase):
            "def get_inputs():\n  return [torch.rand(n)]\ndef get_init_inputs():\n  return []\n"
     HEAD = "import torch\nfrom torch import nn\nKEPT = {}\nclass ModelNew(nn.Module):\n  def forward(self, x):\n    "
 
-    def judge(self, body):
+    def judge(self, body, type_name=""):
         with tempfile.TemporaryDirectory() as folder:
             problem_file, answer = pathlib.Path(folder, "p.py"), pathlib.Path(folder, "a.py")
             problem_file.write_text(self.RELU)
             answer.write_text(self.HEAD + body + "\n")
-            return answers.judge(problem_file, answer, None, "train", 2, child.Limits(seconds=120), False)
+            return answers.judge(problem_file, answer, None, "train", 2, child.Limits(seconds=120), False, type_name)
+
+    def test_in_half_precision_answers_may_round_and_no_more(self):
+        for type_name in HALVES:
+            with self.subTest(type_name):
+                self.assertTrue(self.judge("return torch.relu(x.float()).to(x.dtype)", type_name)["equal"])
+                found = self.judge("return torch.relu(x * 1.02)", type_name)
+                self.assertFalse(found["equal"], found)
+                self.assertIn("elements are float32", self.judge("return torch.relu(x.float())", type_name)["reasons"][0])
 
     def test_tricks(self):
         for body, equal, theirs, words in (

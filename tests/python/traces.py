@@ -21,6 +21,14 @@ def trace(inputs, nodes, constants=None, outputs=None):
     return {"name": "full", "inputs": inputs, "nodes": nodes, "outputs": outputs or [nodes[-1]["name"]], "constants": constants or {}}
 
 
+def in_type(made, type_name):
+    """The trace with its tensors of float32 in another type."""
+    def changed(one):
+        return one | {"dtype": type_name} if one["dtype"] == "float32" else one
+    return made | {"inputs": [changed(one) for one in made["inputs"]],
+                   "nodes": [one | {"outputs": [changed(out) for out in one["outputs"]]} for one in made["nodes"]]}
+
+
 def at_sizes(make, *sizes):
     """The traces of `make`, a function of sizes by name, whose names are the module's constants."""
     return [make(**one) | {"constants": one} for one in sizes]
@@ -80,6 +88,12 @@ def convolution_and_pool(batch, side):
 def squared_error(rows, columns):
     return trace([user("x", (rows, columns)), user("y", (rows, columns))],
                  [node("mse_loss", "mse_loss.default", {"self": ref("x"), "target": ref("y"), "reduction": 1}, ())])
+
+
+def squared_error_by_hand(n):
+    return trace([user("x", (n,)), user("y", (n,))],
+                 [node("sub", "sub.Tensor", {"self": ref("x"), "other": ref("y")}, (n,)),
+                  node("square", "square.default", {"self": ref("sub")}, (n,))])
 
 
 def running_sum(rows, columns):
