@@ -161,6 +161,8 @@ constexpr int kFarBelow = 40;
 constexpr int kLowest = 110;
 
 constexpr double kNearZero = 0x1p-24;
+// Half precision is denormal from 2^-14 down.
+constexpr double kNearZeroHalf = 0x1p-8;
 constexpr std::uint64_t kRampLength = 4096;
 
 // `buffer` is random, one number for each buffer.
@@ -202,7 +204,7 @@ double value_of(const Argument& argument, Distribution distribution, std::uint64
     case Distribution::infinite:
       return perhaps_not_finite(draw, false);
     case Distribution::near_zero:
-      return draw.normal() * kNearZero;
+      return draw.normal() * (argument.type == ScalarType::f16 ? kNearZeroHalf : kNearZero);
     case Distribution::far_below:
       return below_any_bound(argument.type, kFarBelow, draw);
     case Distribution::lowest:

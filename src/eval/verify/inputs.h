@@ -25,7 +25,7 @@ enum class Distribution : std::uint8_t {
   zero_runs,            // zeros in long runs, or ordinary values
   near_ties,            // long equal runs, and values that differ in their last bits
   magnitudes,           // 2^-20 to 2^24 (half precision: 2^-6 to 2^6), powers of two among them
-  near_zero,            // N(0,1) times 2^-24
+  near_zero,            // N(0,1) times 2^-24 (half precision: 2^-8)
   far_below,            // -2^40 to -2^41 (half precision: -2^10 to -2^11): below any lower bound
   lowest,               // -2^110 to -2^111 (half precision: as far_below)
   largest,              // 2^100 to 2^128 of both signs (half precision: 2^8 to 2^16)

@@ -361,11 +361,8 @@ Status Reference::look_at_computation(const KernelRun& run, std::uint64_t writte
     return leave_out("the original adds, and the sign of a zero depends on the order");
   one.by_element = !work.adds;
   one.zero_signs = distribution == Distribution::signed_zeros && !work.chooses;
-  // Of half precision these are denormal, too.
-  const bool near_zero = distribution == Distribution::near_zero;
   for (const Argument& argument : one.problem->arguments) {
-    if (!(small || largest || near_zero) || !argument.is_output() ||
-        !is_floating(judged_type(argument)))
+    if (!(small || largest) || !argument.is_output() || !is_floating(judged_type(argument)))
       continue;
     one.slack = std::max(one.slack, (one.arithmetic.reduction_length + 1.0) *
                                         smallest_denormal(judged_type(argument)));
