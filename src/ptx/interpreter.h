@@ -79,6 +79,7 @@ struct InstructionProfile {
   bool atomic_increments = false;
   std::uint64_t warp_executions = 0;    // warp-level executions with at least one active lane
   std::uint64_t thread_executions = 0;  // active lanes summed
+  std::uint64_t bulk_bytes = 0;         // cp.async.bulk: of global memory, by one thread each
   // Memory instructions: warp requests, 32-byte sectors (global), distinct 128-byte lines (global)
   // and data-bank wavefronts (shared: bank conflicts; global: the same function on the address).
   std::uint64_t requests = 0;

@@ -72,6 +72,7 @@ void BlockRunner::add_to(Profile& profile) const {
     if (!code_.sites[i].counted) continue;
     const AccessSite& site = sites_[i];
     InstructionProfile& to = profile.instructions[code_.sites[i].instruction];
+    to.bulk_bytes += site.bulk_bytes;
     to.access_bytes = code_.instructions[code_.sites[i].instruction].access_bytes;
     while (to.address_alignment > 1 &&
            (site.address_bits & static_cast<std::uint64_t>(to.address_alignment - 1)) != 0) {
