@@ -64,6 +64,7 @@ struct InstructionProfile {
   int access_bytes = 0;                       // per lane, memory instructions only (16 for .v4.f32)
   int multiply_adds = 0;                      // of a warp, matrix products only
   MatrixRate matrix_rate = MatrixRate::half;  // those
+  bool of_warpgroup = false;                  // wgmma
   bool reads_only_cache = false;              // ld.global.nc
   bool bypasses_l1 = false;                   // .cg, .cv, .volatile, .relaxed, ...
   // The previous memory instruction of the same basic block has the same kind, width and base

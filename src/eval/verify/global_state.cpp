@@ -48,6 +48,8 @@ class Follower {
         break;
       }
     }
+    if (found.name.empty() && holds_maps_ && is_loaded_)
+      found = {module_.variables[variable_].name, "holds tensor maps and is read", 0};
     return found;
   }
 
@@ -110,11 +112,16 @@ class Follower {
       return function_.operands[instruction.first_operand + i];
     };
     bool mentioned = false;
-    for (std::uint32_t i = 0; i < count; ++i)
-      mentioned |= mentions(operand(i)) && !is_place_of_map(instruction, i);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!mentions(operand(i))) continue;
+      const bool is_place = is_place_of_map(instruction, i);
+      holds_maps_ |= is_place;
+      mentioned |= !is_place;
+    }
     if (!mentioned) return "";
     const ptx::Opcode opcode(instruction.mnemonic);
     const std::string_view name = opcode.name();
+    is_loaded_ |= name == "ld" || name == "ldu" || name == "cp";
     if (name == "ld" || name == "ldu" || name == "prefetch") return "";
     if (name == "st" || name == "atom" || name == "red" || name == "cp" || name == "stmatrix") {
       if (mentions(operand(0)) || (name == "atom" && count > 1 && mentions(operand(1))))
@@ -134,6 +141,8 @@ class Follower {
   const ptx::Function& function_;
   const std::uint32_t variable_;
   const std::vector<std::string>& harmless_;
+  bool holds_maps_ = false;
+  bool is_loaded_ = false;
   std::vector<bool> derived_;  // registers that hold the variable's address or are made of it
 };
 

@@ -46,6 +46,7 @@ void BlockRunner::add_to(Profile& profile) const {
     to.instruction_class = info.instruction_class;
     to.multiply_adds = info.multiply_adds;
     to.matrix_rate = info.matrix_rate;
+    to.of_warpgroup = info.of_warpgroup;
     to.ptx_line = info.line;
     to.source_line = info.source_line;
     to.basic_block = static_cast<int>(info.block);

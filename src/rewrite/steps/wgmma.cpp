@@ -99,6 +99,7 @@ class Wgmma final : public PlacedStep<TensorPlace> {
     result.plan.launches.front() = place.launch;
     rely_on(result, kNeedsDistinctBuffers);
     rely_on(result, kReordersSums);
+    rely_on(result, kNeedsOwnTarget);
     rely_on_alignment(result, kernel.problem().assume.align);
     return result;
   }
