@@ -46,6 +46,13 @@ constexpr std::uint64_t kFewResults = 4;
 // Products for an element that do not overflow, of the large numbers beside denormals (inputs.cpp).
 constexpr std::uint64_t kFewProducts = 2;
 
+// Relative errors of results before they are rounded to a small type once.
+double noise_of(const Case& one) {
+  Arithmetic arithmetic = one.arithmetic;
+  arithmetic.accumulates_in_half = false;
+  return tolerance(ScalarType::f32, arithmetic, one.problem->check, one.problem->assume);
+}
+
 // Whether what PTX leaves to the hardware may show in a result.
 bool uses_hardware(const LoadedPlan& plan) {
   return std::ranges::any_of(plan, [](const LoadedLaunch& launch) {
@@ -527,11 +534,6 @@ Reference::Yardstick Reference::yardstick(const Case& one, std::size_t i,
                         !one.problem->assume.keep_precision;
   yardstick.tau = at_least ? std::max(yardstick.tau, exact->tau) : exact->tau;
   return yardstick;
-}
-
-// Relative errors of results before they are rounded to a small type.
-static double noise_of(const Case& one) {
-  return tolerance(ScalarType::f32, one.arithmetic, one.problem->check, one.problem->assume);
 }
 
 OtherRoundings Reference::other_roundings_of(const Case& one, std::size_t i,
