@@ -23,7 +23,7 @@ struct FloatWork {
   bool chooses_between = false;  // of values of which none is a constant
   bool in_double = false;        // computes in fp64
   bool in_half = false;          // tensor cores add in half precision
-  std::uint64_t roundings = 0;   // to half precision or bfloat16, by threads
+  std::uint64_t roundings = 0;   // to half precision or bfloat16, by threads; constants, too
   std::uint64_t loads = 0;       // of global memory, by threads
 };
 // By the instructions of `plan` that ran, says the profile.
