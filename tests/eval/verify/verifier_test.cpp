@@ -197,7 +197,8 @@ tests: [{R: 7, C: 100}, {R: 4, C: 128}, {R: 1, C: 1}]
       "large");
 }
 
-// 2^-24 times N(0,1) would be denormal in half precision, where results hardly tell functions apart.
+// 2^-24 times N(0,1) would be denormal in half precision, where results hardly tell functions
+// apart.
 TEST(Verifier, HalvesNearZeroAreNoDenormals) {
   const std::string head =
       "#include <cuda_fp16.h>\n"
