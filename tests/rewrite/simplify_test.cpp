@@ -25,6 +25,9 @@ TEST(Simplified, WorksOutNumbers) {
   EXPECT_EQ(simplified_body("a[0 + i % 1 * 4 + 2 * 3] = x;"), "  a[6] = x;\n");
   EXPECT_EQ(simplified_body("a[n * (int)0 + (int)1 * i] = x;"), "  a[i] = x;\n");
   EXPECT_EQ(simplified_body("a[u / 8 + 0 * 16] = x;"), "  a[u / 8] = x;\n");
+  EXPECT_EQ(simplified_body("a[(long long)i + (long long)n * (long long)0] = x;"),
+            "  a[(long long)i] = x;\n");
+  EXPECT_EQ(simplified_body("a[(long long)1 * (long long)i] = x;"), "  a[(long long)i] = x;\n");
 }
 
 TEST(Simplified, DropsConditionsThatHold) {

@@ -94,6 +94,36 @@ TEST(Wgmma, ReadsConversionsByOperators) {
   expect_correct(**kernel, {wgmma()});
 }
 
+// A product for each block along z, whose maps begin elsewhere.
+TEST(Wgmma, TakesBatches) {
+  auto kernel = KernelCase::make(
+      "#include <cuda_fp16.h>\n__global__ void product(const __half* A, const __half* B, __half* "
+      "C, "
+      "int M, int N, int K) {\n"
+      "  int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "  int col = blockIdx.x * blockDim.x + threadIdx.x;\n  int z = blockIdx.z;\n"
+      "  if (row < M && col < N) {\n    float sum = 0.0f;\n"
+      "    for (int k = 0; k < K; ++k) sum += __half2float(A[z * M * K + row * K + k]) * "
+      "__half2float(B[z * K * N + k * N + col]);\n"
+      "    C[z * M * N + row * N + col] = __float2half(sum);\n  }\n}",
+      "sizes: {Z: 4, M: 128, N: 128, K: 128}\n"
+      "args: {A: {dir: in, shape: [Z, M, K]}, B: {dir: in, shape: [Z, K, N]}, C: {dir: out, shape: "
+      "[Z, M, N]}}\nlaunch: {block: [16, 16], grid: ['cdiv(N, bx)', 'cdiv(M, by)', Z]}\n"
+      "assume: {noalias: true, reassociate: true}\n"
+      "tests: [{Z: 3, M: 136, N: 264, K: 72}, {Z: 2, M: 5, N: 7, K: 9}]\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = expect_correct(**kernel, {wgmma()});
+  EXPECT_NE(source::print(state.unit).find("cp.async.bulk.tensor.2d"), std::string::npos);
+}
+
+TEST(Wgmma, RefusesProductsOfDoubles) {
+  ProductText text;
+  text.term = "(double)__half2float(A[row * K + k]) * (double)__half2float(B[k * N + col])";
+  auto kernel = product(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, wgmma(), "single precision");
+}
+
 // Neighbours are stored together.
 TEST(Wgmma, StoresByVectors) {
   auto kernel = product();

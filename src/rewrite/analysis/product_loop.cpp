@@ -122,9 +122,6 @@ class ProductLoopFinder {
       right = product->right;
     }
     if (!left || !right) return refuse("what the loop adds up are no products of two values");
-    // Products of two halves would be rounded to half before they are added.
-    if (resolved(left)->type != ScalarType::f32 || resolved(right)->type != ScalarType::f32)
-      return refuse("the products are not of single precision");
     result_.values = {behind_names(left), behind_names(right)};
     for (ExprPtr& value : result_.values) {
       const auto* call = as<Call>(value);
@@ -145,6 +142,12 @@ class ProductLoopFinder {
       result_.factor = *parameter->scalar;
       if (form_.analysis.is_written(base->name) || form_.analysis.is_viewed(base->name))
         return refuse("'" + base->name + "' is written in the kernel, or read as another type");
+    }
+    // Products of two halves would be rounded to half before they are added, those of doubles not
+    // be rounded at all.
+    for (const ExprPtr& value : {resolved(left), resolved(right)}) {
+      if (value->type.value_or(result_.factor) != ScalarType::f32)
+        return refuse("the products are not of single precision");
     }
     return {};
   }

@@ -23,8 +23,7 @@ struct ProductLoop {
 };
 
 // The kernel's only loop, if it adds up, in single precision, products of two elements of one type
-// and does nothing else. `form` is
-// in normal form. Error: refused, with what is in the way.
+// and does nothing else. `form` is in normal form. Error: refused, with what is in the way.
 [[nodiscard]] Result<ProductLoop> find_product_loop(const KernelForm& form);
 
 }  // namespace regraph::rewrite

@@ -32,7 +32,7 @@ struct FactorTensor {
 
 // More shared memory than two blocks on a multiprocessor can have, on any device with such copies.
 inline constexpr std::int64_t kLoneBlockBytes = 116 << 10;
-// Of multiprocessors that have a place for maps: devices have 160 at most.
+// Of multiprocessors that have a place for maps: Hopper's devices have 144 at most.
 inline constexpr int kMapPlaces = 512;
 
 class BoxWriter {

@@ -25,7 +25,7 @@ constexpr int kStripAlignment = 1024;
 // Of the descriptors of shared memory: addresses count 16 bytes (PTX ISA, "Matrix Descriptor").
 constexpr int kDescriptorUnit = 16;
 constexpr int kEightLines = 8 * TensorTile::kPanelBytes;
-// Of tiles that are taken together; 4, 8 and 16 differed by 5 % on an H200.
+// Of tiles that are taken together; of prototypes 4, 8 and 16 differed by some 5 % on an H200.
 constexpr int kTogether = 8;
 // How a block's registers are shared out: 128 threads with the former and 256 with the latter are
 // the 168 a thread that the block is launched with.
