@@ -103,7 +103,7 @@ struct Function {
 };
 
 struct Module {
-  std::string text;  // what the string_views point into, but for these
+  std::string text;                   // what the string_views point into, but for these
   std::deque<std::string> own_names;  // of labels that are known in a part of a function alone
   std::string_view version;
   std::string_view target;
