@@ -8,6 +8,8 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <map>
 #include <set>
 #include <string>
@@ -42,7 +44,28 @@ struct Total {
   std::string root;  // the variable that it puts together
   Combination by;
   ThreadSet threads;
+  std::optional<double> bound;  // as in LockstepValue
+
+  bool same_value(const std::string& variable, const Combination& operation,
+                  std::optional<double> number) const {
+    return root == variable && by == operation && bound == number;
+  }
 };
+
+// The number, of the type; null where it is none of it.
+ExprPtr number_of_type(double value, ScalarType type) {
+  if (!is_floating(type)) {
+    const bool is_int = std::trunc(value) == value && std::abs(value) < 0x1p31;
+    return is_int ? integer(static_cast<std::int64_t>(value)) : nullptr;
+  }
+  if (!std::isfinite(value)) return nullptr;
+  char text[40];
+  if (type == ScalarType::f32)
+    std::snprintf(text, sizeof(text), "%.9ef", static_cast<double>(static_cast<float>(value)));
+  else
+    std::snprintf(text, sizeof(text), "%.17e", value);
+  return with_type(floating(text), type);
+}
 
 class ExchangeReplacer {
  public:
@@ -127,8 +150,16 @@ class ExchangeReplacer {
         return first;
       }
     }
+    // What the block shares outside of arrays is set as before, if to a total.
     std::map<std::string, std::map<std::int64_t, Total>> elements;
     for (const auto& [array, values] : behind->arrays()) {
+      if (analysis_.local(array)->extents.empty()) {
+        if (!is_used_later(array, gone)) continue;
+        const auto total = total_of({values.at(0)});
+        if (!total) return first;
+        totals.emplace(array, *total);
+        continue;
+      }
       touched_.insert(array);
       for (const auto& [at, value] : values) {
         if (const auto total = total_of({value}); total) elements[array].emplace(at, *total);
@@ -153,8 +184,10 @@ class ExchangeReplacer {
       const LockstepValue& value = values[thread];
       if (value.kind != LockstepValue::Kind::threads || value.threads != all || value.by.is_none())
         continue;
-      if (!total) total = Total{value.variable, value.by, {}};
-      if (total->root != value.variable || !(total->by == value.by)) return std::nullopt;
+      const auto type = analysis_.local(value.variable)->scalar;
+      if (value.bound && !number_of_type(*value.bound, *type)) return std::nullopt;
+      if (!total) total = Total{value.variable, value.by, {}, value.bound};
+      if (!total->same_value(value.variable, value.by, value.bound)) return std::nullopt;
       total->threads.set(thread);
     }
     return total;
@@ -233,7 +266,7 @@ class ExchangeReplacer {
     std::vector<std::pair<Total, std::string>> made;
     const auto result_of = [&](const Total& total) {
       for (const auto& [other, name] : made)
-        if (other.root == total.root && other.by == total.by) return name;
+        if (other.same_value(total.root, total.by, total.bound)) return name;
       made.emplace_back(total, write_tree(total, out));
       return made.back().second;
     };
@@ -247,9 +280,13 @@ class ExchangeReplacer {
     for (const auto& [name, total] : totals) {
       const Variable& variable = *analysis_.local(name);
       const ExprPtr value = source::variable(result_of(total), variable.scalar);
-      out.push_back(declares(gone, name)
-                        ? declare(variable, value)
-                        : source::assign(source::variable(name, variable.scalar), value));
+      const bool is_declared = declares(gone, name);
+      if (is_declared && variable.storage == Storage::automatic) {
+        out.push_back(declare(variable, value));
+        continue;
+      }
+      if (is_declared) out.push_back(declare(variable, nullptr));
+      out.push_back(source::assign(source::variable(name, variable.scalar), value));
     }
   }
 
@@ -280,7 +317,13 @@ class ExchangeReplacer {
              source::assign(source::variable(stride), AssignmentOperator::divide, integer(2)),
              {branch(less(thread_index(), source::variable(stride)), {round}), barrier()}));
     std::string result = names_.fresh(total.root + "_total");
-    out.push_back(declare(local_variable(result, root.type, root.scalar), slot(integer(0))));
+    ExprPtr value = slot(integer(0));
+    if (total.bound) {
+      value = with_type(
+          source::call(total.by.function, {value, number_of_type(*total.bound, *root.scalar)}),
+          root.scalar);
+    }
+    out.push_back(declare(local_variable(result, root.type, root.scalar), std::move(value)));
     return result;
   }
 
@@ -421,8 +464,16 @@ namespace {
 Block with_exchanges_split_off(const Block& block, const Analysis& analysis,
                                std::uint32_t threads) {
   Block result;
+  // What is an exchange as it stands, from the first shuffle on, stays whole.
+  std::optional<Lockstep> whole;
   for (const StmtPtr& stmt : block) {
     const auto* choice = as<Branch>(stmt);
+    if (!whole && holds_shuffle(stmt)) whole.emplace(analysis, threads);
+    if (whole && whole->run(stmt)) {
+      result.push_back(stmt);
+      continue;
+    }
+    whole.reset();
     std::size_t end = 0;
     if (choice != nullptr && choice->otherwise.empty()) {
       for (std::size_t at = 0; at < choice->body.size(); ++at)
