@@ -200,15 +200,39 @@ TEST(BlockExchanges, OfWarpsAreRowsOfAThread) {
   EXPECT_EQ(state.plan.launches[0].block, (Dim3{64, 1, 1}));
 }
 
-Result<std::unique_ptr<KernelCase>> sum_of_rows(const std::string& exchange) {
+// What a block makes of a row by the loop and the exchange; `before`: functions.
+Result<std::unique_ptr<KernelCase>> rows_of_blocks(const std::string& before,
+                                                   const std::string& loop,
+                                                   const std::string& exchange) {
   return KernelCase::make(
-      "__global__ void f(float* y, const float* x, int n) {\n  __shared__ float parts[32];\n"
-      "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n  float s = 0.0f;\n"
-      "  for (int i = threadIdx.x; i < n; i += blockDim.x) s += x[blockIdx.x * n + i];\n" +
-          exchange + "}",
+      before +
+          "__global__ void f(float* y, const float* x, int n) {\n"
+          "  __shared__ float parts[32], parts2[32], total;\n"
+          "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" +
+          loop + exchange + "}",
       "sizes: {rows: 64, n: 512}\nargs: {y: {dir: inout, shape: [rows, 128]}, x: {dir: in, shape: "
       "[rows, "
       "n]}}\nlaunch: {block: 128, grid: rows}\ntests: [{rows: 3, n: 300}, {rows: 1, n: 31}]\n");
+}
+
+Result<std::unique_ptr<KernelCase>> sum_of_rows(const std::string& exchange) {
+  return rows_of_blocks(
+      "__device__ float warp_sum(float v) {\n"
+      "  for (int d = 16; d > 0; d >>= 1) v += __shfl_down_sync(0xffffffff, v, d);\n"
+      "  return v;\n}\n",
+      "float s = 0.0f;\n"
+      "for (int i = threadIdx.x; i < n; i += blockDim.x) s += x[blockIdx.x * n + i];\n",
+      exchange);
+}
+
+Result<std::unique_ptr<KernelCase>> maximum_of_rows(const std::string& exchange) {
+  return rows_of_blocks(
+      "__device__ float warp_max(float v) {\n  for (int d = 16; d > 0; d >>= 1) {\n"
+      "    const float o = __shfl_xor_sync(0xffffffff, v, d);\n    v = o > v ? o : v;\n  }\n"
+      "  return v;\n}\n",
+      "float s = -INFINITY;\n"
+      "for (int i = threadIdx.x; i < n; i += blockDim.x) s = max(s, x[blockIdx.x * n + i]);\n",
+      exchange);
 }
 
 TEST(BlockExchanges, AreSeenHoweverTheyAreWritten) {
@@ -225,15 +249,51 @@ TEST(BlockExchanges, AreSeenHoweverTheyAreWritten) {
            "s += __shfl_xor_sync(~0u, s, 1);\nif (lane == 5) parts[warp] = s;\n__syncthreads();\n"
            "float t = parts[0]; for (int w = 1; w < 4; ++w) t += parts[w];\n"
            "if (threadIdx.x == 0) y[blockIdx.x * 128] = t;\n",
+           // The first warp's function alone stands under a condition, and copies behind it.
+           "float v = warp_sum(s);\nif (lane == 0) parts[warp] = v;\n__syncthreads();\n"
+           "v = threadIdx.x < blockDim.x / 32 ? parts[lane] : 0.0f;\n"
+           "if (warp == 0) v = warp_sum(v);\n"
+           "if (threadIdx.x == 0) total = v / n;\n__syncthreads();\n"
+           "for (int i = threadIdx.x; i < 128; i += blockDim.x) y[blockIdx.x * 128 + i] = total;\n",
+           // What the first thread has goes to all of them by a variable that they share.
+           "s = warp_sum(s);\nif (lane == 0) parts[warp] = s;\n__syncthreads();\n"
+           "if (threadIdx.x < 32) {\n  s = threadIdx.x < 4 ? parts[threadIdx.x] : 0.0f;\n"
+           "  s = warp_sum(s);\n  if (threadIdx.x == 0) total = s;\n}\n__syncthreads();\n"
+           "const float all = total;\n"
+           "for (int i = threadIdx.x; i < 128; i += blockDim.x) y[blockIdx.x * 128 + i] = all;\n",
+           // The first thread adds up, and every warp hears it from its first lane.
+           "s = warp_sum(s);\nif (lane == 0) parts[warp] = s;\n__syncthreads();\n"
+           "s = 0.0f;\nif (lane == 0) { for (int w = 0; w < 4; ++w) s += parts[w]; }\n"
+           "s = __shfl_sync(0xffffffff, s, 0);\n"
+           "for (int i = threadIdx.x; i < 128; i += blockDim.x) y[blockIdx.x * 128 + i] = s;\n",
        }) {
+    SCOPED_TRACE(exchange);
     auto kernel = sum_of_rows(exchange);
     ASSERT_TRUE(kernel.ok()) << kernel.error().message;
     expect_correct(**kernel, {rows("64")});
   }
 }
 
+// max and fmaxf are one, so are choices that are written out. A number that lanes without a warp
+// begin with may decide the maximum, so it stays: here of rows that may have no positive element.
+TEST(BlockExchanges, OfMaximaKeepTheNumbersThatTheyBeginWith) {
+  for (const char* start : {"-INFINITY", "-1e30f", "0.25f"}) {
+    SCOPED_TRACE(start);
+    auto kernel = maximum_of_rows(
+        "s = warp_max(s);\nif (lane == 0) parts[warp] = s;\n__syncthreads();\n"
+        "s = lane < blockDim.x / 32 ? parts[lane] : " +
+        std::string(start) +
+        ";\ns = warp_max(s);\n"
+        "for (int i = threadIdx.x; i < 128; i += blockDim.x) y[blockIdx.x * 128 + i] = s;\n");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    const auto state = expect_correct(**kernel, {rows("64")});
+    const std::string text = source::print(state.unit);
+    EXPECT_EQ(text.find("2.5") != std::string::npos, std::string(start) == "0.25f") << text;
+  }
+}
+
 TEST(BlockExchanges, ThatLeaveSomethingElseStay) {
-  const auto expect_refused = [](const char* exchange) {
+  const auto expect_refused = [](const std::string& exchange) {
     auto kernel = sum_of_rows(exchange);
     ASSERT_TRUE(kernel.ok()) << kernel.error().message;
     const auto state = (*kernel)->apply((*kernel)->original(), "row_kernel",
@@ -257,6 +317,30 @@ TEST(BlockExchanges, ThatLeaveSomethingElseStay) {
       "if (lane == 0) parts[warp] = s;\n__syncthreads();\n"
       "float t = parts[0]; for (int w = 1; w < 3; ++w) t += parts[w];\n"
       "if (threadIdx.x == 0) y[blockIdx.x * 128] = t;\n");
+  // Half of the warps.
+  const std::string first =
+      "float v = warp_sum(s);\nif (lane == 0) parts[warp] = v;\n__syncthreads();\n";
+  const std::string last = "if (threadIdx.x == 0) y[blockIdx.x * 128] = v;\n";
+  expect_refused(first + "v = threadIdx.x < 2 ? parts[lane] : 0.0f;\nv = warp_sum(v);\n" + last);
+  // A number that a sum is more by.
+  expect_refused(first + "v = threadIdx.x < 4 ? parts[lane] : 1.0f;\nv = warp_sum(v);\n" + last);
+  // One warp's sum is asked for besides, or in the total's place.
+  const std::string second =
+      "v = threadIdx.x < 4 ? parts[lane] : 0.0f;\nif (warp == 0) v = warp_sum(v);\n";
+  expect_refused(first + second + "if (threadIdx.x == 0) y[blockIdx.x * 128 + 1] = parts[1];\n" +
+                 last);
+  expect_refused(first + "if (threadIdx.x == 0) total = v;\n" + second +
+                 "__syncthreads();\nif (threadIdx.x == 0) y[blockIdx.x * 128] = v + total;\n");
+}
+
+// Nobody may read what another warp has put into shared memory before a barrier.
+TEST(BlockExchanges, WithoutABarrierAreNone) {
+  auto kernel = sum_of_rows(
+      "s = warp_sum(s);\nif (lane == 0) parts[warp] = s;\n"
+      "s = threadIdx.x < 4 ? parts[lane] : 0.0f;\ns = warp_sum(s);\n"
+      "if (threadIdx.x == 0) y[blockIdx.x * 128] = s;\n");
+  if (!kernel.ok()) return;
+  expect_refusal(**kernel, rows("64"), "work together already");
 }
 
 // Whoever builds a node of an operand that is none refuses a step; the program goes on.

@@ -108,10 +108,8 @@ LockstepValue combined(const LockstepValue& a, const LockstepValue& b, const Com
 std::optional<BinaryOperator> extremum_of(const Conditional& choice) {
   const auto* asked = as<Binary>(choice.condition);
   if (asked == nullptr) return std::nullopt;
-  const bool keeps_left =
-      equal(asked->left, choice.then) && equal(asked->right, choice.otherwise);
-  const bool keeps_right =
-      equal(asked->left, choice.otherwise) && equal(asked->right, choice.then);
+  const bool keeps_left = equal(asked->left, choice.then) && equal(asked->right, choice.otherwise);
+  const bool keeps_right = equal(asked->left, choice.otherwise) && equal(asked->right, choice.then);
   if (!keeps_left && !keeps_right) return std::nullopt;
   if (asked->op == BinaryOperator::greater || asked->op == BinaryOperator::greater_equal)
     return keeps_left ? BinaryOperator::greater : BinaryOperator::less;

@@ -76,7 +76,8 @@ class ParameterVersions {
       const auto* declared = as<Declaration>(stmt);
       const bool is_pointer = declared != nullptr && declared->value &&
                               declared->variable.is_pointer && declared->variable.extents.empty();
-      if (is_pointer && result.emplace(declared->variable.name, declared->variable).second) continue;
+      if (is_pointer && result.emplace(declared->variable.name, declared->variable).second)
+        continue;
       fixed.merge(declared_names({stmt}));
     }
     return result;

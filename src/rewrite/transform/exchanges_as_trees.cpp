@@ -75,7 +75,7 @@ class ExchangeReplacer {
   std::optional<Kernel> run() {
     Kernel result = kernel_;
     result.body = visit(kernel_.body);
-    if (trees_ == 0) return std::nullopt;
+    if (trees_ == 0 || reads_lost_) return std::nullopt;
     result.body = with_first_threads(result.body);
     result.body.insert(result.body.begin(), slots_.begin(), slots_.end());
     if (!drop_arrays(result.body)) return std::nullopt;
@@ -99,6 +99,11 @@ class ExchangeReplacer {
         result.push_back(with_known_elements(stmt));
         passed_.push_back(stmt);
         continue;
+      }
+      for (const std::string& array : touched_) {
+        const int inside =
+            mentions_of(array, body_of(*stmt)) + mentions_of(array, otherwise_of(*stmt));
+        reads_lost_ = reads_lost_ || mentions_of(array, Block{stmt}) > inside;
       }
       if (is_loop) loops_.emplace_back(passed_.size(), declared_names(body_of(*stmt)));
       Block body = visit(body_of(*stmt));
@@ -162,7 +167,9 @@ class ExchangeReplacer {
       }
       touched_.insert(array);
       for (const auto& [at, value] : values) {
-        if (const auto total = total_of({value}); total) elements[array].emplace(at, *total);
+        const auto total = total_of({value});
+        if (total) elements[array].emplace(at, *total);
+        if (!total) lost_[array].insert(at);
       }
     }
     if (totals.empty() && elements.empty()) return first;
@@ -328,21 +335,27 @@ class ExchangeReplacer {
   }
 
   // Elements that exchanges left totals in, as the totals, until something else is put into the
-  // array.
+  // array. Notes where something else that they left is read.
   StmtPtr with_known_elements(const StmtPtr& stmt) {
     const auto* target = as<Subscript>(target_of(*stmt));
     const auto* written = target != nullptr ? as<VariableReference>(target->base) : nullptr;
-    if (known_.empty()) return stmt;
+    if (known_.empty() && lost_.empty()) return stmt;
     Block result = rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       const auto* element = as<Subscript>(expr);
       const auto* array = element != nullptr ? as<VariableReference>(element->base) : nullptr;
       const auto* at = element != nullptr ? as<IntegerLiteral>(element->index) : nullptr;
       if (array == nullptr || at == nullptr || expr == target_of(*stmt)) return std::nullopt;
+      const auto lost = lost_.find(array->name);
+      reads_lost_ = reads_lost_ || (lost != lost_.end() && lost->second.contains(at->value));
       const auto known = known_.find(array->name);
       if (known == known_.end() || !known->second.contains(at->value)) return std::nullopt;
       return source::variable(known->second.at(at->value), expr->type);
     });
-    if (written != nullptr) known_.erase(written->name);
+    if (written == nullptr) return result.front();
+    known_.erase(written->name);
+    const auto* at = as<IntegerLiteral>(target->index);
+    const auto lost = lost_.find(written->name);
+    if (at != nullptr && lost != lost_.end()) lost->second.erase(at->value);
     return result.front();
   }
 
@@ -452,6 +465,9 @@ class ExchangeReplacer {
   std::vector<std::pair<std::size_t, std::set<std::string>>> loops_;
   std::set<std::string> touched_;  // arrays that exchanges went through
   std::map<std::string, std::map<std::int64_t, std::string>> known_;  // totals in arrays
+  // What exchanges left in arrays besides totals, which goes with them.
+  std::map<std::string, std::set<std::int64_t>> lost_;
+  bool reads_lost_ = false;
   int trees_ = 0;
 };
 
