@@ -8,8 +8,9 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <string>
@@ -59,11 +60,14 @@ ExprPtr number_of_type(double value, ScalarType type) {
     return is_int ? integer(static_cast<std::int64_t>(value)) : nullptr;
   }
   if (!std::isfinite(value)) return nullptr;
-  char text[40];
-  if (type == ScalarType::f32)
-    std::snprintf(text, sizeof(text), "%.9ef", static_cast<double>(static_cast<float>(value)));
-  else
-    std::snprintf(text, sizeof(text), "%.17e", value);
+  const bool is_single = type == ScalarType::f32;
+  std::array<char, 32> digits{};
+  char* const last = digits.data() + digits.size();
+  const auto end = is_single ? std::to_chars(digits.data(), last, static_cast<float>(value))
+                             : std::to_chars(digits.data(), last, value);
+  std::string text(digits.data(), end.ptr);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (is_single) text += "f";
   return with_type(floating(text), type);
 }
 

@@ -7,6 +7,7 @@
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/uses.h"
+#include "rewrite/forms/vector_components.h"
 #include "rewrite/transform/exchanges_as_trees.h"
 #include "rewrite/transform/row_launch.h"
 #include "rewrite/transform/row_parts.h"
@@ -36,7 +37,8 @@ class CopyPropagation {
     for (std::size_t at = 0; at < block.size();) {
       const auto* copied = copy_of(block[at]);
       const Block rest(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end());
-      if (copied == nullptr || changes(rest, copied->name)) {
+      if (copied == nullptr ||
+          changes(rest, copied->name, to<Declaration>(block[at]).variable.name)) {
         const StmtPtr& stmt = block[at];
         if (!body_of(*stmt).empty() || !otherwise_of(*stmt).empty())
           block[at] = with_blocks(stmt, run(body_of(*stmt)), run(otherwise_of(*stmt)));
@@ -68,6 +70,21 @@ class CopyPropagation {
                       other->extents.empty() && !other->is_pointer &&
                       other->storage == Storage::automatic;
     return fits && analysis_.is_single_definition(variable.name) ? from : nullptr;
+  }
+
+  // Whether the variable changes where its copy is still used. What the copy is last used for may
+  // be the variable's own next value: const float a = sum; sum = a + b.
+  static bool changes(const Block& block, const std::string& name, const std::string& copy) {
+    for (std::size_t at = 0; at < block.size(); ++at) {
+      const auto* assigned = as<Assignment>(block[at]);
+      const bool is_last =
+          assigned != nullptr && is_named(assigned->target, name) &&
+          !is_mentioned(Block(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end()),
+                        copy);
+      if (is_last) return false;
+      if (changes({block[at]}, name)) return true;
+    }
+    return false;
   }
 
   static bool changes(const Block& block, const std::string& name) {
@@ -377,6 +394,13 @@ Result<KernelState> serialise_rows(const KernelAnalysis& kernel) {
   auto single = kernel.single_exit();
   if (!single) return single.error();
   const KernelForm* form = *single;
+  std::optional<KernelForm> apart;
+  if (Block body = with_vector_components(form->kernel); body != form->kernel.body) {
+    Kernel components = form->kernel;
+    components.body = std::move(body);
+    components.body = with_copies_propagated(components);
+    form = &apart.emplace(std::move(components));
+  }
   std::optional<KernelForm> trees;
   if (auto written = with_exchanges_as_trees(*form, (*launch)->block))
     form = &trees.emplace(std::move(*written));
