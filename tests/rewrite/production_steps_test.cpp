@@ -333,6 +333,61 @@ TEST(BlockExchanges, ThatLeaveSomethingElseStay) {
                  "__syncthreads();\nif (threadIdx.x == 0) y[blockIdx.x * 128] = v + total;\n");
 }
 
+// Two sums in a vector are two sums; a vector that is read as a whole elsewhere stays one, and
+// components that change places are set one after another only where that is the same.
+TEST(BlockExchanges, OfPairsInAVectorAreOfItsComponents) {
+  const auto pairs = [](const std::string& put, const std::string& last) {
+    return rows_of_blocks(
+        "__device__ float2 operator+(float2 a, float2 b) {\n"
+        "  return make_float2(a.x + b.x, a.y + b.y);\n}\n",
+        "__shared__ float2 pairs[4];\nfloat2 s = make_float2(0.0f, 0.0f);\n"
+        "for (int i = threadIdx.x; i < n; i += blockDim.x) {\n"
+        "  const float v = x[blockIdx.x * n + i];\n  s = s + " +
+            put +
+            ";\n}\n"
+            "for (int d = 16; d > 0; d >>= 1) {\n"
+            "  s.x += __shfl_xor_sync(~0u, s.x, d);\n  s.y += __shfl_xor_sync(~0u, s.y, d);\n}\n",
+        "if (lane == 0) pairs[warp] = s;\n__syncthreads();\nfloat2 t = make_float2(0.0f, 0.0f);\n"
+        "for (int w = 0; w < 4; ++w) t = t + pairs[w];\n" +
+            last +
+            "for (int i = threadIdx.x; i < 128; i += blockDim.x) y[blockIdx.x * 128 + i] = t.x / "
+            "(t.y + 1.0f);\n");
+  };
+  auto kernel = pairs("make_float2(v, v * v)", "");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const std::string text = source::print(expect_correct(**kernel, {rows("64")}).unit.kernel.body);
+  EXPECT_EQ(text.find("float2"), std::string::npos) << text;
+  for (const char* last : {"t = make_float2(t.y, t.x);\n",
+                           "if (threadIdx.x == 0) ((float2*)y)[blockIdx.x * 64] = t;\n"
+                           "__syncthreads();\n"}) {
+    auto other = pairs("make_float2(v, v * v)", last);
+    ASSERT_TRUE(other.ok()) << other.error().message;
+    expect_refusal(**other, rows("64"), "work together already");
+  }
+}
+
+// Blocks that take rows in turn have one each in a grid that has a block for each row.
+TEST(RowsInTurn, AreOneABlockInAGridOfAllRows) {
+  const auto rows_in_turn = [](const std::string& grid) {
+    return KernelCase::make(
+        "__global__ void f(float* y, const float* x, const int* at, int rows, int n) {\n"
+        "  for (long r = blockIdx.x; r < rows; r += gridDim.x) {\n"
+        "    const float* from = x + (long)at[r] * n;\n"
+        "    for (int i = threadIdx.x; i < n; i += blockDim.x) y[r * n + i] = from[i];\n  }\n}",
+        "sizes: {rows: 64, n: 512}\nargs:\n  y: {dir: out, shape: [rows, n]}\n"
+        "  x: {dir: in, shape: [rows, n]}\n"
+        "  at: {dir: in, shape: [rows], init: {kind: randint, low: 0, high: rows}}\n"
+        "launch: {block: 128, grid: '" +
+            grid + "'}\ntests: [{rows: 3, n: 300}, {rows: 1, n: 31}]\n");
+  };
+  auto all = rows_in_turn("rows");
+  ASSERT_TRUE(all.ok()) << all.error().message;
+  expect_correct(**all, {rows("64", "4")});
+  auto half = rows_in_turn("cdiv(rows, 2)");
+  ASSERT_TRUE(half.ok()) << half.error().message;
+  expect_refusal(**half, rows("64"), "a row of its own");
+}
+
 // Nobody may read what another warp has put into shared memory before a barrier.
 TEST(BlockExchanges, WithoutABarrierAreNone) {
   auto kernel = sum_of_rows(
