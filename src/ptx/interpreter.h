@@ -64,6 +64,7 @@ struct InstructionProfile {
   int access_bytes = 0;                       // per lane, memory instructions only (16 for .v4.f32)
   int multiply_adds = 0;                      // of a warp, matrix products only
   MatrixRate matrix_rate = MatrixRate::half;  // those
+  bool of_warpgroup = false;                  // wgmma
   bool reads_only_cache = false;              // ld.global.nc
   bool bypasses_l1 = false;                   // .cg, .cv, .volatile, .relaxed, ...
   // The previous memory instruction of the same basic block has the same kind, width and base
@@ -79,6 +80,7 @@ struct InstructionProfile {
   bool atomic_increments = false;
   std::uint64_t warp_executions = 0;    // warp-level executions with at least one active lane
   std::uint64_t thread_executions = 0;  // active lanes summed
+  std::uint64_t bulk_bytes = 0;         // cp.async.bulk: of global memory, by one thread each
   // Memory instructions: warp requests, 32-byte sectors (global), distinct 128-byte lines (global)
   // and data-bank wavefronts (shared: bank conflicts; global: the same function on the address).
   std::uint64_t requests = 0;

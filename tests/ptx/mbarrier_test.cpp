@@ -313,8 +313,8 @@ TEST(MbarrierTest, SaysWhatItCannotDo) {
          "[%tile], [%in], 16, [%bar], 1;"),
         "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%out], [%tile], 16, 1;",
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%tile], 16;",
-        "fence.proxy.tensormap::generic.acquire.gpu [%out], 128;", "barrier.cluster.arrive;",
-        "barrier.cluster.wait;", "barrier.cluster.arrive;  bar.sync 0;  barrier.cluster.wait;",
+        "barrier.cluster.arrive;", "barrier.cluster.wait;",
+        "barrier.cluster.arrive;  bar.sync 0;  barrier.cluster.wait;",
         "ld.shared::cluster.b32 %r1, [%tile];", "mapa.shared::cluster.u32 %r1, %r2, 0;"}) {
     const auto program = Program::load(kernel(body), "k");
     ASSERT_FALSE(program.ok()) << body;

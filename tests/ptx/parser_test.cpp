@@ -118,13 +118,13 @@ TEST(ParserTest, WhatIsNotImplementedIsNamed) {
         ".entry k() {\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n" + body + "\nret; }", "k");
     return program.ok() ? Error{} : program.error();
   };
-  for (const char* body :
-       {"cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%rd1], "
-        "[%rd2, {%r1, %r2}], [%rd3];",
-        "tcgen05.fence::before_thread_sync;", "mov.u32 %r1, %pm0;",
-        "vadd.s32.s32.s32 %r1, %r2, %r3;",
-        "tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%r1, %r2}];", "barrier.cluster.arrive;",
-        "redux.sync.min.f32 %r1, %r2, -1;"}) {
+  for (const char* body : {"cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::"
+                           "complete_tx::bytes [%rd1], "
+                           "[%rd2, {%r1, %r2, %r3}], [%rd3], {%r4};",
+                           "tcgen05.fence::before_thread_sync;", "mov.u32 %r1, %pm0;",
+                           "vadd.s32.s32.s32 %r1, %r2, %r3;",
+                           "tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%r1, %r2}];",
+                           "barrier.cluster.arrive;", "redux.sync.min.f32 %r1, %r2, -1;"}) {
     EXPECT_EQ(error_of(body).code, ErrorCode::unsupported) << body << error_of(body).message;
     EXPECT_NE(error_of(body).message.find("line 4"), std::string::npos) << error_of(body).message;
   }

@@ -45,6 +45,9 @@ struct SampleKernel {
 // Threads that do in a loop what other threads could do.
 [[nodiscard]] std::vector<SampleKernel> loop_kernels();
 
+// Elements of two bytes and of one.
+[[nodiscard]] std::vector<SampleKernel> narrow_kernels();
+
 // Half types, blocks that work together by shuffles, cooperative groups and cub.
 [[nodiscard]] std::vector<SampleKernel> production_kernels();
 

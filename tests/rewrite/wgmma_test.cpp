@@ -50,7 +50,9 @@ TEST(Wgmma, MultipliesFactorsInEitherLayout) {
       auto kernel = product(text);
       ASSERT_TRUE(kernel.ok()) << kernel.error().message;
       const auto state = expect_correct(**kernel, {wgmma()});
-      EXPECT_NE(source::print(state.unit).find("wgmma.mma_async"), std::string::npos);
+      const std::string code = source::print(state.unit);
+      EXPECT_NE(code.find("wgmma.mma_async"), std::string::npos);
+      EXPECT_NE(code.find("cp.async.bulk.tensor.2d"), std::string::npos);
     }
   }
 }

@@ -173,6 +173,7 @@ Result<ptx::Profile> sample_blocks(const Problem& problem, const ptx::Program& p
       taken += one.warp_executions;
       one.warp_executions += total.instructions[i].warp_executions;
       one.thread_executions += total.instructions[i].thread_executions;
+      one.bulk_bytes += total.instructions[i].bulk_bytes;
       total.instructions[i] = one;
     }
     total.blocks += end - begin;

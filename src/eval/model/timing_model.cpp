@@ -251,7 +251,8 @@ double peak_flops_of(const WarpWork& work, const DeviceSpec& device) {
                           : work.half_products > 0.0 ? device.tensor_half_products
                           : work.tf32_products > 0.0 ? device.tensor_tf32_products
                                                      : 0.0;
-  return std::max(device.peak_fp32_flops(), 2.0 * products * device.sm_count * device.clock_hertz);
+  const double rate = products * (work.has_warpgroups ? kWarpgroupSpeed : 1.0);
+  return std::max(device.peak_fp32_flops(), 2.0 * rate * device.sm_count * device.clock_hertz);
 }
 
 }  // namespace

@@ -18,8 +18,11 @@ constexpr double kDivideIntegerShare = 0.5;
 // Range handling around one special-function instruction.
 constexpr double kSpecialExpansion = 2.0;
 
+// Counted as if they were mma.sync's, whose rate devices are known by.
 void add_products(WarpWork& work, const InstructionProfile& p) {
-  const double products = static_cast<double>(p.warp_executions) * p.multiply_adds;
+  const double products = static_cast<double>(p.warp_executions) * p.multiply_adds /
+                          (p.of_warpgroup ? kWarpgroupSpeed : 1.0);
+  work.has_warpgroups = work.has_warpgroups || (p.of_warpgroup && products > 0.0);
   switch (p.matrix_rate) {
     case ptx::MatrixRate::tf32:
       work.tf32_products += products;

@@ -7,6 +7,10 @@
 
 namespace regraph {
 
+// How much faster than by mma.sync tensor cores multiply by wgmma: on Hopper mma.sync reaches 62.9
+// % of the data sheet's rate (Luo and others, 2024; device_entries.cpp), wgmma all of it.
+inline constexpr double kWarpgroupSpeed = 1.0 / 0.629;
+
 // Per warp, averaged over the sampled blocks. Counts are warp-level instructions.
 struct WarpWork {
   double issued = 0.0;  // issue slots
@@ -20,6 +24,7 @@ struct WarpWork {
   double shuffle = 0.0;
   double tf32_products = 0.0;      // multiply-adds of tensor cores
   double half_products = 0.0;      // those of 16-bit factors
+  bool has_warpgroups = false;     // wgmma is among them
   double byte_products = 0.0;      // those of 8-bit factors
   double fp64_products = 0.0;      // those of doubles
   double shared_wavefronts = 0.0;  // bank passes

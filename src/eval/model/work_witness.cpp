@@ -44,7 +44,9 @@ GlobalWork work_of_profile(const ptx::Profile& profile) {
   GlobalWork work;
   for (const ptx::InstructionProfile& one : profile.instructions) {
     const double bytes =
-        static_cast<double>(one.thread_executions) * static_cast<double>(one.access_bytes);
+        one.bulk_bytes > 0
+            ? static_cast<double>(one.bulk_bytes)
+            : static_cast<double>(one.thread_executions) * static_cast<double>(one.access_bytes);
     using Class = ptx::InstructionClass;
     const bool atomic = one.instruction_class == Class::atomic_global;
     if (one.instruction_class == Class::load_global || atomic) work.read_bytes += bytes;

@@ -194,6 +194,7 @@ ptx::RunResult BenchRun::run_launch(std::size_t launch, std::uint64_t budget, in
       const ptx::InstructionProfile& so_far = total.profile.instructions[i];
       one.warp_executions += so_far.warp_executions;
       one.thread_executions += so_far.thread_executions;
+      one.bulk_bytes += so_far.bulk_bytes;
       one.condition_was_false |= so_far.condition_was_false;
       one.condition_was_true |= so_far.condition_was_true;
       one.result_was_false |= so_far.result_was_false;

@@ -229,7 +229,11 @@ class Examination {
       if (!comparison.equal && !raced_on && yardstick.or_expected != nullptr)
         comparison = compared(*yardstick.or_expected, yardstick.or_tau);
       result_.relative_error = std::max(result_.relative_error, comparison.relative_error);
-      if (comparison.equal) continue;
+      if (comparison.equal) {
+        const std::string imprecise = reference_.imprecision(one, i, run.after[i], cancellation_);
+        if (imprecise.empty()) continue;
+        return reject(Verdict::wrong_result, with(one) + ": " + imprecise);
+      }
       if (reversed) {
         return reject(Verdict::data_race,
                       with(one) +

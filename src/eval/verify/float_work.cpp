@@ -3,7 +3,9 @@
 #include "eval/verify/element.h"
 #include "ptx/decode/code.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 
 namespace regraph::verify {
@@ -26,6 +28,24 @@ bool has_constant(const ptx::Function& function, std::size_t instruction) {
     if (kind == ptx::Operand::Kind::real32 || kind == ptx::Operand::Kind::real64) return true;
   }
   return false;
+}
+
+bool is_half(std::string_view type) {
+  return type == "f16" || type == "bf16" || type == "f16x2" || type == "bf16x2";
+}
+
+// Numbers of half precision or bfloat16 that an instruction rounds: its results, which are of the
+// last type; of conversions of the last but one.
+std::uint64_t rounded_by(std::string_view mnemonic) {
+  const std::string_view name = mnemonic.substr(0, mnemonic.find('.'));
+  constexpr std::string_view kRounding[] = {"add", "sub",  "mul", "fma", "mad",
+                                            "red", "atom", "cvt", "ex2", "tanh"};
+  if (std::ranges::find(kRounding, name) == std::end(kRounding)) return 0;
+  std::string_view types = mnemonic;
+  if (name == "cvt") types = types.substr(0, types.rfind('.'));
+  const std::string_view type = types.substr(types.rfind('.') + 1);
+  if (!is_half(type)) return 0;
+  return type.ends_with("x2") ? 2 : 1;
 }
 
 }  // namespace
@@ -76,16 +96,26 @@ FloatWork float_work(const LoadedPlan& plan, const ptx::Profile& profile) {
         work.loads += ran.thread_executions;
       work.exchanges |= ran.instruction_class == ptx::InstructionClass::load_shared ||
                         one.mnemonic.starts_with("shfl");
-      work.adds |= ran.instruction_class == ptx::InstructionClass::matrix;
       const std::string_view mnemonic = one.mnemonic;
+      if (ran.instruction_class == ptx::InstructionClass::matrix) {
+        work.adds = true;
+        work.in_half |= mnemonic.find("f16.f16") != std::string_view::npos &&
+                        mnemonic.find("f32") == std::string_view::npos;
+      }
       const bool floating = mnemonic.find(".f") != std::string_view::npos ||
                             mnemonic.find(".bf16") != std::string_view::npos;
       if (!floating) continue;
       const std::string_view name = mnemonic.substr(0, mnemonic.find('.'));
       const bool doubles =
           name == "add" && adds_to_itself(*launch.program.code().function, in_launch);
-      work.adds |= (name == "add" && !doubles) || name == "sub" || name == "fma" || name == "mad" ||
-                   name == "red" || name == "atom";
+      work.roundings += rounded_by(mnemonic) * ran.thread_executions;
+      const bool adds = (name == "add" && !doubles) || name == "sub" || name == "fma" ||
+                        name == "mad" || name == "red" || name == "atom";
+      if (adds) {
+        work.adds = true;
+        work.additions += ran.thread_executions;
+        work.adds_constants |= has_constant(*launch.program.code().function, in_launch);
+      }
       if (name == "mul" || name == "div" || name == "rcp") {
         work.multiplies |= name != "rcp";
         work.products += ran.thread_executions;

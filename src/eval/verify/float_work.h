@@ -14,12 +14,16 @@ namespace regraph::verify {
 // What floating-point work a run did.
 struct FloatWork {
   bool adds = false;  // adds, subtracts or multiplies and adds
+  bool adds_constants = false;
+  std::uint64_t additions = 0;  // by threads
   bool multiplies = false;
   bool exchanges = false;        // values between threads, by shuffles or shared memory
   std::uint64_t products = 0;    // and quotients, by threads; those that are added at once apart
   bool chooses = false;          // compares, or takes a minimum or maximum
   bool chooses_between = false;  // of values of which none is a constant
   bool in_double = false;        // computes in fp64
+  bool in_half = false;          // tensor cores add in half precision
+  std::uint64_t roundings = 0;   // to half precision or bfloat16, by threads; constants, too
   std::uint64_t loads = 0;       // of global memory, by threads
 };
 // By the instructions of `plan` that ran, says the profile.

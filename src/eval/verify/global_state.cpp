@@ -14,6 +14,16 @@ namespace {
 constexpr std::array<std::string_view, 12> kArithmetic = {
     "mov", "add", "sub", "mad", "cvt", "cvta", "selp", "and", "or", "shl", "shr", "xor"};
 
+// Whether the instruction uses what stands in the operand as the place of a tensor map and in no
+// other way. Maps are no state: a block finds those alone that it put there itself
+// (decode/tensor_map.h).
+bool is_place_of_map(const ptx::Instruction& instruction, std::uint32_t operand) {
+  const std::string_view mnemonic = instruction.mnemonic;
+  if (mnemonic.starts_with("cp.async.bulk.tensor.")) return operand == 1;
+  return operand == 0 && (mnemonic.starts_with("tensormap.cp_fenceproxy.") ||
+                          mnemonic.starts_with("fence.proxy.tensormap"));
+}
+
 // Follows one variable through one function.
 class Follower {
  public:
@@ -38,6 +48,8 @@ class Follower {
         break;
       }
     }
+    if (found.name.empty() && holds_maps_ && is_loaded_)
+      found = {module_.variables[variable_].name, "holds tensor maps and is read", 0};
     return found;
   }
 
@@ -100,11 +112,16 @@ class Follower {
       return function_.operands[instruction.first_operand + i];
     };
     bool mentioned = false;
-    for (std::uint32_t i = 0; i < count; ++i)
-      mentioned |= mentions(operand(i));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!mentions(operand(i))) continue;
+      const bool is_place = is_place_of_map(instruction, i);
+      holds_maps_ |= is_place;
+      mentioned |= !is_place;
+    }
     if (!mentioned) return "";
     const ptx::Opcode opcode(instruction.mnemonic);
     const std::string_view name = opcode.name();
+    is_loaded_ |= name == "ld" || name == "ldu" || name == "cp";
     if (name == "ld" || name == "ldu" || name == "prefetch") return "";
     if (name == "st" || name == "atom" || name == "red" || name == "cp" || name == "stmatrix") {
       if (mentions(operand(0)) || (name == "atom" && count > 1 && mentions(operand(1))))
@@ -124,6 +141,8 @@ class Follower {
   const ptx::Function& function_;
   const std::uint32_t variable_;
   const std::vector<std::string>& harmless_;
+  bool holds_maps_ = false;
+  bool is_loaded_ = false;
   std::vector<bool> derived_;  // registers that hold the variable's address or are made of it
 };
 
@@ -138,6 +157,39 @@ bool stored_in_a_table(const ptx::Module& module, std::uint32_t variable) {
 }
 
 }  // namespace
+
+bool chooses_places_of_maps(const ptx::Function& function, std::string_view special) {
+  constexpr std::array<std::string_view, 7> kComputes = {"mov", "add", "mul", "mad",
+                                                         "shl", "cvt", "cvta"};
+  std::vector<bool> derived(function.registers.size(), false);
+  const auto follows = [&](const ptx::Operand& leaf) {
+    if (leaf.kind == ptx::Operand::Kind::special) return leaf.text == special;
+    return leaf.kind == ptx::Operand::Kind::reg && derived[leaf.index];
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ptx::Instruction& instruction : function.instructions) {
+      const std::string_view name = ptx::Opcode(instruction.mnemonic).name();
+      const bool computes = std::find(kComputes.begin(), kComputes.end(), name) != kComputes.end();
+      if (instruction.guard >= 0 && derived[static_cast<std::size_t>(instruction.guard)])
+        return false;
+      for (std::uint32_t i = 0; i < instruction.operand_count; ++i) {
+        const ptx::Operand& operand = function.operands[instruction.first_operand + i];
+        const bool is_address = operand.kind == ptx::Operand::Kind::address;
+        const bool is_nested = is_address || operand.kind == ptx::Operand::Kind::list;
+        for (std::uint32_t j = 0; j < (is_nested ? operand.count : 1); ++j) {
+          const ptx::Operand& leaf = is_nested ? function.elements[operand.index + j] : operand;
+          if (!follows(leaf) || (is_address && j == 0 && is_place_of_map(instruction, i))) continue;
+          const ptx::Operand& target = function.operands[instruction.first_operand];
+          if (!computes || target.kind != ptx::Operand::Kind::reg || is_address) return false;
+          changed |= !derived[target.index];
+          derived[target.index] = true;
+        }
+      }
+    }
+  }
+  return true;
+}
 
 std::vector<StatefulVariable> stateful_variables(const ptx::Module& module,
                                                  const std::vector<std::string>& harmless) {

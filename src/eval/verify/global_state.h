@@ -1,4 +1,4 @@
-// Which variables of a PTX module can carry something from one launch to the next.
+// What in a PTX module can carry something from one launch to the next.
 #pragma once
 
 #include "ptx/parse/module.h"
@@ -22,5 +22,9 @@ struct StatefulVariable {
 // launch left.
 [[nodiscard]] std::vector<StatefulVariable> stateful_variables(
     const ptx::Module& module, const std::vector<std::string>& harmless);
+
+// Whether nothing follows from the special register ("%smid") but where tensor maps lie, which no
+// result tells.
+[[nodiscard]] bool chooses_places_of_maps(const ptx::Function& function, std::string_view special);
 
 }  // namespace regraph::verify

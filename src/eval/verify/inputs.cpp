@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 namespace regraph::verify {
@@ -61,10 +62,29 @@ double of_zero_run(std::uint64_t buffer, Draw& draw, std::uint64_t index) {
   return random_bits(buffer, (index + shift) / kRun) % 2 == 0 ? 0.0 : draw.normal();
 }
 
+// From 1 to 2, as far from one number of a smaller type as from the next: of half precision,
+// bfloat16 or e4m3. Rounding to even shows there.
+double halfway_between(Draw& draw) {
+  constexpr int kMantissas[] = {10, 7, 3};
+  const double numbers = std::ldexp(1.0, kMantissas[draw.bits() % std::size(kMantissas)]);
+  return 1.0 +
+         (static_cast<double>(draw.bits() % static_cast<std::uint64_t>(numbers)) + 0.5) / numbers;
+}
+
 double of_any_magnitude(ScalarType type, Draw& draw) {
   const double exponent = is_roomy(type) ? draw.integer(-20.0, 24.0) : draw.integer(-6.0, 6.0);
   const double power = std::ldexp(1.0, static_cast<int>(exponent));
-  const double value = draw.bits() % 2 == 0 ? power : power * (1.0 + draw.unit());
+  double value = power;
+  switch (draw.bits() % 4) {
+    case 0:
+    case 1:
+      break;
+    case 2:
+      value *= 1.0 + draw.unit();
+      break;
+    default:
+      value *= halfway_between(draw);
+  }
   return draw.bits() % 2 == 0 ? value : -value;
 }
 

@@ -46,6 +46,13 @@ constexpr std::uint64_t kFewResults = 4;
 // Products for an element that do not overflow, of the large numbers beside denormals (inputs.cpp).
 constexpr std::uint64_t kFewProducts = 2;
 
+// Relative errors of results before they are rounded to a small type once.
+double noise_of(const Case& one) {
+  Arithmetic arithmetic = one.arithmetic;
+  arithmetic.accumulates_in_half = false;
+  return tolerance(ScalarType::f32, arithmetic, one.problem->check, one.problem->assume);
+}
+
 // Whether what PTX leaves to the hardware may show in a result.
 bool uses_hardware(const LoadedPlan& plan) {
   return std::ranges::any_of(plan, [](const LoadedLaunch& launch) {
@@ -290,7 +297,9 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
     if (!one.plan.is_first) one.race.clear();
   }
 
-  if (Status status = look_at_computation(*first, written, one); !status.ok()) return status;
+  const FloatWork work = float_work(original_, first->profile);
+  if (Status status = look_at_computation(*first, work, written, one); !status.ok()) return status;
+  look_at_rounding(*first, work, one);
 
   // One distribution tells whether the order of blocks and warps matters to the original.
   const bool reverses =
@@ -311,11 +320,10 @@ Status Reference::work_out(Case& one, const Cancellation& cancellation) {
 }
 
 // What the original computes decides what special values tell, and how closely.
-Status Reference::look_at_computation(const KernelRun& run, std::uint64_t written,
-                                      Case& one) const {
+Status Reference::look_at_computation(const KernelRun& run, const FloatWork& work,
+                                      std::uint64_t written, Case& one) const {
   const Distribution distribution = one.distribution();
   if (!one.plan.is_beyond) return {};
-  const FloatWork work = float_work(original_, run.profile);
   const auto leave_out = [](const char* why) { return fail(ErrorCode::invalid_argument, why); };
   const bool of_numbers_alone =
       distribution == Distribution::not_finite || distribution == Distribution::infinite;
@@ -357,7 +365,9 @@ Status Reference::look_at_computation(const KernelRun& run, std::uint64_t writte
   if (!largest && (work.adds || work.multiplies) &&
       is_near_overflow(*one.problem, run.after, one.untouched))
     return leave_out("results come near the end of their type, where the order decides");
-  if (distribution == Distribution::signed_zeros && work.adds)
+  // One sum of two halves has no order.
+  const bool one_sum = work.additions <= written && !work.adds_constants && work.roundings > 0;
+  if (distribution == Distribution::signed_zeros && work.adds && !one_sum)
     return leave_out("the original adds, and the sign of a zero depends on the order");
   one.by_element = !work.adds;
   one.zero_signs = distribution == Distribution::signed_zeros && !work.chooses;
@@ -368,6 +378,47 @@ Status Reference::look_at_computation(const KernelRun& run, std::uint64_t writte
                                         smallest_denormal(judged_type(argument)));
   }
   return {};
+}
+
+// Where each element is rounded to a small type once, and to one output alone, rounding tells.
+void Reference::look_at_rounding(const KernelRun& run, const FloatWork& work, Case& one) const {
+  const Assumptions& assume = one.problem->assume;
+  one.rounds_once.assign(one.problem->arguments.size(), false);
+  one.in_double = work.in_double;
+  std::size_t small = one.rounds_once.size();
+  for (std::size_t i = 0; i < one.rounds_once.size(); ++i) {
+    const Argument& argument = one.problem->arguments[i];
+    if (!argument.overlaps.empty()) return;
+    if (!argument.is_output() ||
+        unit_roundoff(judged_type(argument)) <= unit_roundoff(ScalarType::f32))
+      continue;
+    if (small < one.rounds_once.size() || !argument.fields.empty()) return;
+    small = i;
+  }
+  if (small == one.rounds_once.size() || work.in_half || work.roundings == 0 ||
+      one.problem->check.relative_tolerance || assume.fast_math || !assume.keep_precision ||
+      one.problem->check.allows_races(one.problem->arguments[small].name)) {
+    return;
+  }
+  const std::vector<std::uint8_t>& untouched = one.untouched[small];
+  const std::size_t written =
+      run.after[small].size() / size_in_bytes(one.problem->arguments[small].type) -
+      static_cast<std::size_t>(std::ranges::count(untouched, 1));
+  if (work.roundings > written) return;
+  one.only_converts =
+      !work.adds && !work.multiplies && work.products == 0 && !one.arithmetic.special_functions;
+  switch (one.distribution()) {
+    case Distribution::manifest:
+    case Distribution::normal:
+    case Distribution::uniform:
+    case Distribution::large:
+    case Distribution::captured:
+    case Distribution::perturbed:
+      one.rounds_once[small] = one.plan.sprinkled.empty();
+      break;
+    default:  // many elements may lie between two numbers of the type, or there are few different
+      break;
+  }
 }
 
 // Marks what neither run wrote; returns how many elements are left.
@@ -430,10 +481,11 @@ Status Reference::agree(const KernelRun& first, const KernelRun& second, const K
       one.order_matters = true;
     // Sums and products of small integers are exact; quotients and roots are not, even where they
     // happen to come out whole.
-    one.exact[i] = one.problem->captured_at(one.symbols()) == nullptr &&
-                   one.distribution() == Distribution::small_integers &&
-                   !settings_.divides_floats && !one.arithmetic.special_functions &&
-                   exactly_representable(argument, first.after[i], one.untouched[i]);
+    one.exact[i] = (one.only_converts && is_floating(judged_type(argument))) ||
+                   (one.problem->captured_at(one.symbols()) == nullptr &&
+                    one.distribution() == Distribution::small_integers &&
+                    !settings_.divides_floats && !one.arithmetic.special_functions &&
+                    exactly_representable(argument, first.after[i], one.untouched[i]));
   }
   return {};
 }
@@ -482,6 +534,56 @@ Reference::Yardstick Reference::yardstick(const Case& one, std::size_t i,
                         !one.problem->assume.keep_precision;
   yardstick.tau = at_least ? std::max(yardstick.tau, exact->tau) : exact->tau;
   return yardstick;
+}
+
+OtherRoundings Reference::other_roundings_of(const Case& one, std::size_t i,
+                                             const std::vector<std::byte>& after) const {
+  return other_roundings(
+      {one.problem->arguments[i], {}, one.expected[i], after, {}, one.untouched[i]}, noise_of(one));
+}
+
+const Buffers* Reference::toward_zero(const Case& one, const Cancellation& cancellation) {
+  Slot& slot = *slots_[one.index];
+  const std::lock_guard lock(slot.toward_zero_mutex);
+  if (slot.toward_zero) return &*slot.toward_zero;
+  const auto plan = settings_.toward_zero ? settings_.toward_zero(cancellation) : nullptr;
+  if (plan == nullptr) return nullptr;
+  RunSettings settings;
+  settings.poison_seed = poison_seed(one, 0);
+  settings.instruction_budget = settings_.instruction_budget;
+  settings.threads = settings_.threads;
+  Result<KernelRun> run =
+      run_kernel(*one.problem, *plan, one.symbols(), *inputs(one), settings, cancellation);
+  if (cancellation.requested() || !run.ok() || run->fault.kind != ptx::FaultKind::none)
+    return nullptr;
+  slot.toward_zero = std::move(run->after);
+  return &*slot.toward_zero;
+}
+
+std::string Reference::imprecision(const Case& one, std::size_t i,
+                                   const std::vector<std::byte>& after,
+                                   const Cancellation& cancellation) {
+  // An error of fp32 decides as often as it is a part of the type's unit. Beside double precision
+  // fp32 may look like more.
+  constexpr double kUsual = 2.0;
+  constexpr double kBesideDouble = 0.25;
+  constexpr double kFew = 2.0;  // chance
+  if (!one.rounds_once[i] || after == one.expected[i]) return {};
+  const OtherRoundings found = other_roundings_of(one, i, after);
+  const auto values = static_cast<double>(found.values);
+  const double usual =
+      kUsual * noise_of(one) / unit_roundoff(judged_type(one.problem->arguments[i]));
+  const double most = kFew + std::max(usual, one.in_double ? kBesideDouble : 0.0) * values;
+  if (found.otherwise <= most) return {};
+  // Where terms cancel or are many, fp32 itself is that far off.
+  const Buffers* const cut = toward_zero(one, cancellation);
+  if (cut == nullptr ||
+      found.otherwise <= most + 2.0 * other_roundings_of(one, i, (*cut)[i]).otherwise)
+    return {};
+  return fmt::format(
+      "'{}': {:.0f} of {} values are rounded otherwise: the arithmetic is less precise than the "
+      "original's, which rounds once, at the end",
+      one.problem->arguments[i].name, found.otherwise, found.values);
 }
 
 // Inputs moved by at most one unit in the last place, every second number or so.
@@ -564,7 +666,7 @@ std::string Reference::conditioning_of(const Case& one, const KernelRun& run, st
                                                  one.by_element,
                                                  one.zero_signs,
                                                  one.slack},
-                                                tau, one.exact[output]);
+                                                tau, one.exact[output] && !one.only_converts);
     return comparison.equal ? std::string() : comparison.message;
   };
   const double tau =

@@ -6,9 +6,11 @@
 #include "base/thread_budget.h"
 #include "eval/verify/comparison.h"
 #include "eval/verify/double_shadow.h"
+#include "eval/verify/float_work.h"
 #include "eval/verify/inputs.h"
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/loaded_plan.h"
+#include "eval/verify/other_roundings.h"
 #include "eval/verify/test_cases.h"
 #include "kernel/problem.h"
 
@@ -16,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +53,11 @@ struct Case {
   bool by_element = false;  // judged by their own magnitude: the original adds nothing
   bool zero_signs = false;  // those of zeros count: it does not choose between values either
   double slack = 0.0;       // an error this small counts for nothing: rounding of denormal numbers
+  // Per argument: results in half precision or bfloat16 that are rounded once (other_roundings.h),
+  // of inputs that are drawn evenly enough for that to tell.
+  std::vector<bool> rounds_once;
+  bool only_converts = false;  // and the original computes nothing before that: bit for bit
+  bool in_double = false;      // the original computes in double precision, candidates need not
 
   // The first of the above; null: none.
   [[nodiscard]] const std::string* first_ill_conditioned() const;
@@ -74,6 +82,8 @@ struct ReferenceSettings {
   int threads = 1;                         // of the host
   // The original in double precision, made when first asked for; null where there is none.
   std::function<std::shared_ptr<const DoubleShadow>(const Cancellation&)> double_shadow;
+  // The original with its sums cut off (other_roundings.h), likewise.
+  std::function<std::shared_ptr<const LoadedPlan>(const Cancellation&)> toward_zero;
   // The original without contraction, likewise.
   std::function<std::shared_ptr<const LoadedPlan>(const Cancellation&)> uncontracted;
   // The original's, in warp instructions, where it must have a result; beyond it it counts as
@@ -136,6 +146,12 @@ class Reference {
                                     const std::vector<std::byte>& after,
                                     const Cancellation& cancellation);
 
+  // In what an output that agrees shows that sums or intermediate results were less precise than
+  // the original's. Empty: in nothing. Thread-safe.
+  [[nodiscard]] std::string imprecision(const Case& one, std::size_t argument,
+                                        const std::vector<std::byte>& after,
+                                        const Cancellation& cancellation);
+
   // Base of the poison patterns for the run number `run` of a case.
   [[nodiscard]] std::uint64_t poison_seed(const Case& one, std::uint64_t run) const;
 
@@ -151,12 +167,18 @@ class Reference {
     std::mutex exact_mutex;
     bool exact_ready = false;
     std::vector<ExactOutput> exact;  // per argument
+    std::mutex toward_zero_mutex;
+    std::optional<Buffers> toward_zero;  // what the original leaves so; empty: nothing is known
   };
 
   [[nodiscard]] Status first_has_a_result(const Slot& slot, const Cancellation& cancellation);
   [[nodiscard]] Status work_out(Case& one, const Cancellation& cancellation);
-  [[nodiscard]] Status look_at_computation(const KernelRun& run, std::uint64_t written,
-                                           Case& one) const;
+  [[nodiscard]] Status look_at_computation(const KernelRun& run, const FloatWork& work,
+                                           std::uint64_t written, Case& one) const;
+  void look_at_rounding(const KernelRun& run, const FloatWork& work, Case& one) const;
+  [[nodiscard]] OtherRoundings other_roundings_of(const Case& one, std::size_t argument,
+                                                  const std::vector<std::byte>& after) const;
+  [[nodiscard]] const Buffers* toward_zero(const Case& one, const Cancellation& cancellation);
   std::uint64_t find_untouched(const KernelRun& first, const KernelRun& second, Case& one) const;
   [[nodiscard]] Status agree(const KernelRun& first, const KernelRun& second,
                              const KernelRun* reversed, Case& one) const;

@@ -5,6 +5,7 @@
 #include "eval/verify/examination.h"
 #include "eval/verify/kernel_run.h"
 #include "eval/verify/loaded_plan.h"
+#include "eval/verify/other_roundings.h"
 #include "eval/verify/reference.h"
 #include "ptx/interpreter.h"
 
@@ -126,6 +127,7 @@ struct Verifier::State {
   State(Problem given, const CompiledPlan& compiled, VerifierConfiguration chosen)
       : problem(std::move(given)),
         configuration(std::move(chosen)),
+        original_compiled(compiled),
         original(load_plan(compiled, problem.launch)) {
     for (const auto& kernel : compiled.launches) {
       // One text for all, as a rule.
@@ -139,13 +141,17 @@ struct Verifier::State {
   }
 
   ReferenceSettings reference_settings() {
-    return {configuration.reduction_length, divides_floats(original_ptx), configuration.threads,
+    return {configuration.reduction_length,
+            divides_floats(original_ptx),
+            configuration.threads,
             [this](const Cancellation& stop) { return shadow(stop); },
+            [this](const Cancellation&) { return toward_zero(); },
             [this](const Cancellation& stop) { return uncontracted(stop); }};
   }
 
   const Problem problem;
   const VerifierConfiguration configuration;
+  const CompiledPlan original_compiled;
   const Result<LoadedPlan> original;
   // Constant once constructed.
   std::string original_ptx;
@@ -166,6 +172,17 @@ struct Verifier::State {
     shadow_tried = true;
     if (made.ok()) double_shadow = std::make_shared<const DoubleShadow>(std::move(*made));
     return double_shadow;
+  }
+
+  std::once_flag toward_zero_once;
+  std::shared_ptr<const LoadedPlan> cut_original;  // null: there is none
+
+  std::shared_ptr<const LoadedPlan> toward_zero() {
+    std::call_once(toward_zero_once, [this] {
+      Result<LoadedPlan> loaded = load_toward_zero(original_compiled, problem.launch);
+      if (loaded.ok()) cut_original = std::make_shared<const LoadedPlan>(std::move(*loaded));
+    });
+    return cut_original;
   }
 
   std::mutex uncontracted_mutex;

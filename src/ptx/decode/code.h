@@ -146,6 +146,7 @@ struct InstructionInfo {
   int access_bytes = 0;
   int multiply_adds = 0;                      // of a warp, matrix products only
   MatrixRate matrix_rate = MatrixRate::half;  // those
+  bool of_warpgroup = false;
   bool reads_only_cache = false;
   bool bypasses_l1 = false;
   bool mergeable_with_previous = false;

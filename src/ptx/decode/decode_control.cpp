@@ -235,6 +235,7 @@ bool Decoder::decode_instruction() {
   if (name == "ldmatrix") return decode_matrix_access(false);
   if (name == "stmatrix") return decode_matrix_access(true);
   if (name == "mbarrier") return decode_mbarrier();
+  if (name == "tensormap") return decode_tensor_map();
   if (name == "wmma") return decode_wmma();
   if (name == "wgmma") return decode_warpgroup();
   if (name == "movmatrix") return decode_matrix_move();
@@ -255,8 +256,9 @@ bool Decoder::decode_instruction() {
   // What the memory of one kind of unit shows the others, at once here.
   if (name == "fence" &&
       (opcode_.modifier(0) == "proxy" || opcode_.modifier(0) == "mbarrier_init")) {
-    if (opcode_.has("proxy") && !opcode_.has("async") && !opcode_.has("alias"))
-      return unsupported("this fence");
+    const bool is_known = opcode_.has("async") || opcode_.has("alias") ||
+                          opcode_.modifier(1).starts_with("tensormap");
+    if (opcode_.has("proxy") && !is_known) return unsupported("this fence");
     emit(Operation::nothing, LaneType::u32);
     return true;
   }

@@ -142,7 +142,7 @@ bool Decoder::decode_bulk_group() {
 // cp.async.bulk.global.shared::cta.bulk_group [to], [from], size
 bool Decoder::decode_bulk_copy() {
   if (opcode_.has("commit_group") || opcode_.has("wait_group")) return decode_bulk_group();
-  if (opcode_.has("tensor")) return unsupported("copies of tensors");
+  if (opcode_.modifier(2) == "tensor") return decode_tensor_copy();
   if (opcode_.modifier(2) == "prefetch") {
     emit(Operation::nothing, LaneType::u32);
     return true;
@@ -165,6 +165,12 @@ bool Decoder::decode_bulk_copy() {
       (copy.to_shared && !named_address(operand(3), &copy.mbarrier))) {
     return false;
   }
+  emit_bulk_copy(copy);
+  return true;
+}
+
+void Decoder::emit_bulk_copy(const BulkCopy& wanted) {
+  BulkCopy copy = wanted;
   copy.addresses = temporary(true).offset;
   classify(copy.to_shared ? InstructionClass::load_global : InstructionClass::store_global);
   InstructionInfo& info = code_.instructions[instruction_index_];
@@ -179,7 +185,6 @@ bool Decoder::decode_bulk_copy() {
   code_.bulk_copies.push_back(copy);
   code_.sites.push_back(site_of(StateSpace::global, !copy.to_shared, 4, instruction_index_));
   code_.sites.push_back(site_of(StateSpace::shared, copy.to_shared, 4, instruction_index_));
-  return true;
 }
 
 }  // namespace regraph::ptx

@@ -111,14 +111,13 @@ bool Decoder::decode_parameter_load(const Operand& address, DataType type, int e
   return true;
 }
 
-bool Decoder::decode_access(bool store, StateSpace space, const Operand& address, DataType type,
-                            int elements, int first_element) {
+bool Decoder::decode_access(bool store, StateSpace space, const Operand& address,
+                            const Operand& values, DataType type, int elements, int first_element) {
   std::uint32_t base = 0;
   bool narrow = false;
   std::int64_t displacement = 0;
   if (!address_register(address, &base, &narrow, &displacement)) return false;
   const bool wide = size_in_bytes(type) == 8;
-  const Operand& values = operand(store ? 1 : 0);
   std::array<std::uint32_t, 4> slots = {};
   std::array<std::pair<std::uint32_t, std::uint32_t>, 4> widened = {};  // destination, temporary
   for (int i = 0; i < elements; ++i) {
@@ -205,7 +204,8 @@ bool Decoder::decode_memory(bool store) {
                      opcode_.has("L1::no_allocate");
   const int most = 4;
   for (int first = 0; first < elements; first += most) {
-    if (!decode_access(store, *space, address, *type, std::min(elements, most), first))
+    if (!decode_access(store, *space, address, operand(store ? 1 : 0), *type,
+                       std::min(elements, most), first))
       return false;
   }
   if (in_registers) {

@@ -89,6 +89,7 @@ bool Decoder::decode_warpgroup_product() {
   InstructionInfo& info = code_.instructions[instruction_index_];
   info.multiply_adds = kMatrixRows * product->columns * product->depth();
   info.matrix_rate = matrix_rate(product->a_input);
+  info.of_warpgroup = true;
   // What it reads of shared memory: 16 bytes at a time, of no lane's.
   Record& record = emit(Operation::warpgroup_multiply_add, LaneType::u32);
   record.e = static_cast<std::uint32_t>(code_.warpgroup_products.size());

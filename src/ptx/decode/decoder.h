@@ -118,8 +118,8 @@ class Decoder {
   bool convert(DataType to, DataType from, std::uint32_t a, std::uint32_t d);
   bool decode_memory(bool store);  // decode_memory.cpp
   bool decode_parameter_load(const Operand& address, DataType type, int elements);
-  bool decode_access(bool store, StateSpace space, const Operand& address, DataType type,
-                     int elements, int first_element);
+  bool decode_access(bool store, StateSpace space, const Operand& address, const Operand& values,
+                     DataType type, int elements, int first_element);
   bool decode_atomic(bool returns);
   bool decode_atomic_element(bool returns, StateSpace space, DataType type,
                              AtomicOperation operation, std::size_t index);
@@ -150,6 +150,11 @@ class Decoder {
   bool decode_copies_arrive();
   bool decode_bulk_group();
   bool decode_bulk_copy();
+  bool decode_tensor_copy();  // decode_tensor_map.cpp
+  bool decode_tensor_map();
+  bool decode_tensor_map_field();
+  bool decode_tensor_map_copy();
+  void emit_bulk_copy(const BulkCopy& copy);
   bool named_address(const Operand& operand, NamedAddress* to);
   bool decode_wmma();  // decode_wmma.cpp
   bool decode_wmma_access(bool store);

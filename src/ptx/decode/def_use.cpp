@@ -27,11 +27,12 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
   InstructionEffect effect;
   const Opcode opcode(instruction.mnemonic);
   const std::string_view name = opcode.name();
-  const bool returns = !(name == "st" || name == "red" || name == "bra" || name == "brx" ||
-                         name == "ret" || name == "exit" || name == "membar" || name == "fence" ||
-                         name == "call" || name == "prefetch" || name == "cp" ||
-                         name == "stmatrix" || (name == "wmma" && opcode.modifier(0) == "store") ||
-                         ((name == "bar" || name == "barrier") && !opcode.has("red")));
+  const bool returns =
+      !(name == "st" || name == "red" || name == "bra" || name == "brx" || name == "ret" ||
+        name == "exit" || name == "membar" || name == "fence" || name == "call" ||
+        name == "prefetch" || name == "cp" || name == "stmatrix" || name == "tensormap" ||
+        (name == "wmma" && opcode.modifier(0) == "store") ||
+        ((name == "bar" || name == "barrier") && !opcode.has("red")));
   if (name == "ld" || name == "ldu" || name == "ldmatrix") effect.role = InstructionRole::load;
   if (name == "wmma" && opcode.modifier(0) == "load") effect.role = InstructionRole::load;
   if (name == "wmma" && opcode.modifier(0) == "store") effect.role = InstructionRole::store;
@@ -51,6 +52,8 @@ InstructionEffect effect_of(const Function& function, const Instruction& instruc
                                                 : InstructionRole::atomic;
     effect.block_local = effect.role != InstructionRole::plain;
   }
+  // Which elements copies of tensors access lies in memory.
+  if (name == "tensormap") effect.role = InstructionRole::control;
   // What copies wait for belongs to them, wherever it stands.
   if (name == "cp" && !opcode.has("global") && opcode.modifier(1) != "mbarrier")
     effect.role = InstructionRole::control;

@@ -91,6 +91,7 @@ struct AccessSite {
   std::uint32_t bytes;  // element_bytes * elements
   bool count;
   std::uint64_t address_bits;  // low address bits that were ever set
+  std::uint64_t bulk_bytes;    // that bulk copies accessed
   // Counters of accesses that no plan covers, and of plans that were replaced.
   RequestTotals totals;
 };

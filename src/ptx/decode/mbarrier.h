@@ -1,6 +1,7 @@
 // mbarriers and bulk copies, decoded; and what an mbarrier is in memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -73,6 +74,10 @@ struct NamedAddress {
 // the next is the one in shared memory.
 struct BulkCopy {
   bool to_shared = true;
+  // Of a tensor: `global` is its map, which says what is copied from the coordinates on.
+  int dimensions = 0;
+  std::array<std::uint32_t, 5> coordinates = {};
+  bool is_map = false;  // a tensor's map is put where copies look for it
   NamedAddress global;
   NamedAddress shared;
   NamedAddress mbarrier;  // to shared memory only

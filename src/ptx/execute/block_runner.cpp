@@ -206,6 +206,7 @@ void BlockRunner::start(std::uint64_t linear_block) {
     warp.status = WarpStatus::ready;
     warp.time = 0;
   }
+  context_.tensor_maps.clear();
   if (races_ != nullptr) races_->begin_block(linear_block, warps_.size());
   if (uses_shared_ && !shared_.empty()) std::memset(shared_.data(), shared_fill_, shared_.size());
   fill_local(linear_block);

@@ -46,6 +46,7 @@ void BlockRunner::add_to(Profile& profile) const {
     to.instruction_class = info.instruction_class;
     to.multiply_adds = info.multiply_adds;
     to.matrix_rate = info.matrix_rate;
+    to.of_warpgroup = info.of_warpgroup;
     to.ptx_line = info.line;
     to.source_line = info.source_line;
     to.basic_block = static_cast<int>(info.block);
@@ -72,6 +73,7 @@ void BlockRunner::add_to(Profile& profile) const {
     if (!code_.sites[i].counted) continue;
     const AccessSite& site = sites_[i];
     InstructionProfile& to = profile.instructions[code_.sites[i].instruction];
+    to.bulk_bytes += site.bulk_bytes;
     to.access_bytes = code_.instructions[code_.sites[i].instruction].access_bytes;
     while (to.address_alignment > 1 &&
            (site.address_bits & static_cast<std::uint64_t>(to.address_alignment - 1)) != 0) {

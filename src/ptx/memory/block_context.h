@@ -3,6 +3,7 @@
 
 #include "ptx/decode/code.h"
 #include "ptx/decode/execution.h"
+#include "ptx/decode/tensor_map.h"
 #include "ptx/interpreter.h"
 
 #include <array>
@@ -54,6 +55,12 @@ struct PendingCopies {
 
 class RaceDetector;
 
+// A tensor map that the block made, and where it put it.
+struct MadeTensorMap {
+  std::uint64_t address = 0;
+  TensorMap map;
+};
+
 struct BlockContext {
   const Program::Code* code = nullptr;
   // Valid memory of each space, sorted by address.
@@ -66,6 +73,9 @@ struct BlockContext {
   Dim3 block_index{0, 0, 0};
   std::uint64_t local_bytes = 0;  // of one lane
   bool lanes_stay_apart = false;  // RunOptions
+  // Blocks run side by side, and each of them may make its map at the same place: a multiprocessor
+  // has a place of its own, of which all are one here.
+  std::vector<MadeTensorMap> tensor_maps;
   Fault fault;
   SlackUse slack;  // of all blocks so far
   AccessSink* sink = nullptr;

@@ -192,8 +192,8 @@ bool Parser::parse_body(Function& function) {
       if (scopes_.depth() >= kMaximumScopeDepth) return fail("scopes nest too deeply");
       advance();
       scopes_.push();
-      inner.push_back({function.labels.size(), function.operands.size(),
-                       function.branch_targets.size()});
+      inner.push_back(
+          {function.labels.size(), function.operands.size(), function.branch_targets.size()});
     } else if (!parse_statement(function)) {
       return false;
     }
@@ -201,16 +201,16 @@ bool Parser::parse_body(Function& function) {
   return true;
 }
 
-// Labels within braces are known there alone: inline assembly that is used twice names the same ones
-// twice. Each gets a name of its own.
+// Labels within braces are known there alone: inline assembly that is used twice names the same
+// ones twice. Each gets a name of its own.
 void Parser::close_labels(Function& function, const LabelScope& scope) {
   std::unordered_map<std::string_view, std::string_view> own;
   for (std::size_t i = scope.first_label; i < function.labels.size(); ++i) {
     Label& label = function.labels[i];
     if (label.is_closed) continue;
     label.is_closed = true;
-    const std::string_view name = module_.own_names.emplace_back(
-        fmt::format("{}@{}", label.name, module_.own_names.size()));
+    const std::string_view name =
+        module_.own_names.emplace_back(fmt::format("{}@{}", label.name, module_.own_names.size()));
     own.emplace(label.name, name);
     label.name = name;
   }

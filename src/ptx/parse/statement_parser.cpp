@@ -225,9 +225,16 @@ bool Parser::parse_address(Function& function, Operand& operand) {
     advance();
   }
   function.elements.push_back(base);
-  // Tensor coordinates after a comma: kept out, since no instruction that has them is decoded.
-  while (token_.is(',') || token_.is('{') || token_.is('}') || token_.kind == Token::Kind::word) {
-    advance();
+  // Coordinates of a tensor: [map, {column, row}].
+  if (accept(',')) {
+    if (!accept('{')) return fail("expected the coordinates of a tensor");
+    do {
+      Operand coordinate;
+      if (!parse_simple_operand(function, coordinate)) return false;
+      function.elements.push_back(coordinate);
+      ++operand.count;
+    } while (accept(','));
+    if (!expect('}')) return false;
   }
   return expect(']');
 }

@@ -25,6 +25,10 @@ inline constexpr const char* kApproximates = "single-precision functions may be 
 inline constexpr const char* kInvertsRoots =
     "quotients by square roots may be products with approximate reciprocal ones";
 
+inline constexpr const char* kNeedsOwnTarget =
+    "it is compiled for sm_90a (nvcc -arch=sm_90a), whose code runs on compute capability 9.0 "
+    "alone";
+
 // Notes that the state relies on `assumption`; once is enough.
 void rely_on(KernelState& state, const std::string& assumption);
 // Notes that every buffer has to begin at a multiple of so many bytes, for vectors.

@@ -14,10 +14,13 @@
 // elsewhere. sm_90a alone has the instruction.
 #include "rewrite/steps/parameter_reader.h"
 #include "rewrite/steps/product_step.h"
+#include "rewrite/transform/tensor_boxes.h"
 #include "rewrite/transform/warpgroup_code.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -75,7 +78,10 @@ class Wgmma final : public PlacedStep<TensorPlace> {
     tile.depth = tile.panel();
     tile.stages = stages;
     tile.copying_threads = kWarpgroupThreads;
-    if (Status status = take_dynamic_shared(place, tile.staged_bytes(of_rows), kernel); !status)
+    tile.by_boxes = tensor_of(place.product, 0) && tensor_of(place.product, 1);
+    const std::int64_t bytes = tile.staged_bytes(of_rows);
+    const std::int64_t least = tile.by_boxes ? kLoneBlockBytes : 0;
+    if (Status status = take_dynamic_shared(place, std::max(bytes, least), kernel); !status)
       return status.error();
     if (Status status = launch_tiles(place, kMultiplyingThreads + tile.copying_threads, kernel);
         !status)
@@ -93,6 +99,7 @@ class Wgmma final : public PlacedStep<TensorPlace> {
     result.plan.launches.front() = place.launch;
     rely_on(result, kNeedsDistinctBuffers);
     rely_on(result, kReordersSums);
+    rely_on(result, kNeedsOwnTarget);
     rely_on_alignment(result, kernel.problem().assume.align);
     return result;
   }

@@ -53,7 +53,9 @@ class CopyWriter {
                        tile_.depth - 1, names_.limit);
   }
 
-  bool asks_inside() const { return inside(0) && inside(1) && moves_evenly(0) && moves_evenly(1); }
+  bool asks_inside() const {
+    return !tile_.by_boxes && inside(0) && inside(1) && moves_evenly(0) && moves_evenly(1);
+  }
 
   void advance() const {
     for (std::size_t i = 0; i < 2; ++i)
@@ -246,7 +248,7 @@ class CopyWriter {
 
   void copy_guarded(std::size_t i) const {
     // At borders only, where the copies without questions exist.
-    if (asks_inside()) {
+    if (asks_inside() || tile_.by_boxes) {
       lines_.keep_rolled();
     } else {
       lines_.unroll();

@@ -43,6 +43,9 @@ struct TensorTile {
 
   // Threads that do nothing else than copy, behind those that multiply; 0: all copy.
   int copying_threads = 0;
+  // Aligned strips are copied as boxes of tensors (cp.async.bulk.tensor), which know where the
+  // factors end.
+  bool by_boxes = false;
 
   static constexpr int kPanelBytes = 128;
 

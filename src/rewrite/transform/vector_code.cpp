@@ -103,7 +103,9 @@ Variable element_array(const std::string& name, const std::string& type, const V
 Block load_elements(const ExprPtr& held, const VectorShape& shape, const ExprPtr& first,
                     const std::string& vector) {
   if (!has_components(shape)) return copies(shape, held, first);
-  Block code = declare_vector(vector, shape, first);
+  Variable variable = vector_variable(vector, shape);
+  variable.is_const = true;
+  Block code = {declare(std::move(variable), as_vector(carrier(shape), first, false))};
   for (int number = 0; number < shape.width; ++number)
     code.push_back(
         source::assign(neighbour(held, number), vector_component(vector, shape, number)));

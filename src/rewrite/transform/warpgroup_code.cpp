@@ -3,6 +3,7 @@
 #include "rewrite/forms/names.h"
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/product_elements.h"
+#include "rewrite/transform/tensor_boxes.h"
 #include "rewrite/transform/tensor_copies.h"
 #include "source/build.h"
 #include "source/printer.h"
@@ -47,7 +48,8 @@ class WarpgroupCode {
         empty_(fresh_.fresh("empty")),
         wait_(fresh_.fresh("wait")),
         phase_(fresh_.fresh("phase")),
-        copier_(fresh_.fresh("copier")) {}
+        copier_(fresh_.fresh("copier")),
+        boxes_(text_, product_, tile_, names_, fresh_) {}
 
   Block run() {
     declare();
@@ -92,6 +94,10 @@ class WarpgroupCode {
     declare_block_place(text_, product_, tile_, names_, kTogether);
     text_.line("const {} {} = {};", index_type(), names_.limit,
                text_of(product_.limit, product_.is_wide));
+    if (tile_.by_boxes) {
+      declare_tensor_copies(text_, product_, tile_, names_);
+      by_boxes_ = boxes_.declare();
+    }
     begin_barriers();
     text_.open("const auto {} = [](unsigned int barrier, unsigned int phase)", wait_);
     text_.line(
@@ -102,20 +108,24 @@ class WarpgroupCode {
     text_.close("};");
   }
 
-  // A stage is full when all copying threads said so twice, of copies and of what they stored; it
-  // is empty when every multiplying warp said so.
+  // A stage is full when all copying threads said so twice, of copies and of what they stored, or
+  // one of all boxes; it is empty when every multiplying warp said so.
   void begin_barriers() {
     text_.open("if ({} == 0)", names_.thread);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, tile_.stages);
-    for (const auto& [barrier, count] : {std::pair(full_, 2 * tile_.copying_threads),
-                                         std::pair(empty_, kMultiplyingThreads / 32)}) {
+    const std::string filling = std::to_string(2 * tile_.copying_threads);
+    for (const auto& [barrier, count] :
+         {std::pair(full_, tile_.by_boxes ? by_boxes_ + " ? 1 : " + filling : filling),
+          std::pair(empty_, std::to_string(kMultiplyingThreads / 32))}) {
       text_.line(
-          "asm volatile(\"mbarrier.init.shared.b64 [%0], {};\" :: \"r\"({} + 8 * {}) : "
+          "asm volatile(\"mbarrier.init.shared.b64 [%0], %1;\" :: \"r\"({} + 8 * {}), \"r\"({}) : "
           "\"memory\");",
-          count, barrier, names_.i);
+          barrier, names_.i, count);
     }
     text_.close();
+    if (tile_.by_boxes)
+      text_.line("asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");");
     text_.close();
     text_.line("__syncthreads();");
   }
@@ -136,11 +146,35 @@ class WarpgroupCode {
   void copy() {
     text_.line("asm volatile(\"setmaxnreg.dec.sync.aligned.u32 {};\");", kCopyingRegisters);
     text_.line("const int {} = {} - {};", copier_, names_.thread, kMultiplyingThreads);
+    text_.line("unsigned int {} = 1;", phase_);
+    if (tile_.by_boxes) {
+      text_.open("if ({})", by_boxes_);
+      copy_boxes();
+      text_.reopen("} else {");
+    }
+    copy_by_threads();
+    if (tile_.by_boxes) text_.close();
+  }
+
+  // A warp makes the maps, one of its threads begins all copies.
+  void copy_boxes() {
+    text_.open("if ({} < 32)", copier_);
+    boxes_.make_maps(copier_);
+    text_.open("if ({} == 0)", copier_);
+    over_strips();
+    text_.line("{}({} + 8 * {}, {});", wait_, empty_, names_.stage, phase_);
+    boxes_.copy(names_.strip, names_.stage, fmt::format("{} + 8 * {}", full_, names_.stage));
+    next_stage();
+    text_.close();
+    text_.close();
+    text_.close();
+  }
+
+  void copy_by_threads() {
     TensorNames copying = names_;
     copying.thread = copier_;
-    declare_tensor_copies(text_, product_, tile_, copying);
+    if (!tile_.by_boxes) declare_tensor_copies(text_, product_, tile_, copying);
     const auto inside = define_tensor_fill(text_, product_, tile_, copying, names_.strip);
-    text_.line("unsigned int {} = 1;", phase_);
     over_strips();
     text_.line("{}({} + 8 * {}, {});", wait_, empty_, names_.stage, phase_);
     if (inside) {
@@ -204,7 +238,9 @@ class WarpgroupCode {
     text_.line("unsigned int {} = 0;", phase_);
     over_strips();
     text_.line("{}({} + 8 * {}, {});", wait_, full_, names_.stage, phase_);
-    text_.line("asm volatile(\"fence.proxy.async;\" ::: \"memory\");");
+    // What threads stored, the tensor cores read by another way.
+    text_.line("{}asm volatile(\"fence.proxy.async;\" ::: \"memory\");",
+               tile_.by_boxes ? "if (!" + by_boxes_ + ") " : "");
     text_.line("asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");");
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.inner,
@@ -286,7 +322,9 @@ class WarpgroupCode {
   std::string wait_;
   std::string phase_;
   std::string copier_;
+  std::string by_boxes_;  // whether the block copies boxes
   CodeLines text_;
+  BoxWriter boxes_;
 };
 
 }  // namespace

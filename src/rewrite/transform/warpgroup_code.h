@@ -1,6 +1,7 @@
 // What a matrix product of 16-bit factors becomes on Hopper's tensor cores. Used by wgmma.
 //
-//   copying warpgroup    waits until a stage is empty | begins its copies, which say when they are there
+//   copying warpgroup    waits until a stage is empty | begins its copies, which say when they are there:
+//                        one thread for boxes (tensor_boxes.h), all threads where lines are not aligned
 //   two multiplying ones wait until a stage is full   | wgmma on it; empties the stage before
 //
 // A block computes a tile of the result; strips of both factors lie in shared memory in several

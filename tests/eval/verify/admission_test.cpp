@@ -73,6 +73,24 @@ TEST(Admission, WaysToCheatAreNamed) {
          "evict_last");
 }
 
+// A multiprocessor may have a place of its own for the maps of tensors, and nothing else.
+TEST(Admission, MultiprocessorsMayTellWhereMapsLie) {
+  const std::string original = ptx_of("p[threadIdx.x] = 1;");
+  const std::string before = "__device__ __align__(128) unsigned long long maps[512][16];";
+  const std::string put =
+      "__shared__ __align__(128) unsigned long long made[16]; unsigned s;"
+      "asm volatile(\"mov.u32 %0, %smid;\" : \"=r\"(s)); made[threadIdx.x % 16] = 0; __syncwarp();"
+      "asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\""
+      "\".sync.aligned [%0], [%1], 128;\" :: \"l\"(maps[s]), "
+      "\"r\"((unsigned)__cvta_generic_to_shared(made)) : \"memory\");";
+  const auto honest = find_forbidden(ptx_of(put + "p[0] = 1;", before), original);
+  EXPECT_FALSE(honest.has_value()) << *honest;
+  for (const char* cheat : {"p[0] = s;", "if (s == 3) p[0] = 1;", "p[s] = 1;", "p[0] = p[s];",
+                            "p[0] = maps[0][0];", "maps[1][0] = n;"}) {
+    EXPECT_TRUE(find_forbidden(ptx_of(put + cheat, before), original).has_value()) << cheat;
+  }
+}
+
 TEST(Admission, SaysInWhichLineItStands) {
   const std::string original = ptx_of("p[threadIdx.x] = 1;");
   const auto found = find_forbidden(ptx_of("p[1] = 1;\n\n  p[0] = clock64();"), original);

@@ -23,7 +23,7 @@ Problem problem() {
 FloatWork work_of(const std::string& value) {
   const Problem one = problem();
   const auto kernel = compiled(
-      "__global__ void k(const float* x, float* y, int n) {\n"
+      "#include <cuda_fp16.h>\n__global__ void k(const float* x, float* y, int n) {\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) y[i] = " +
       value + ";\n}");
   const auto plan = load_plan(CompiledPlan::of(kernel, one.launch), one.launch);
@@ -56,6 +56,22 @@ TEST(FloatWork, SeesDoublePrecisionAndLoads) {
   EXPECT_FALSE(work_of("x[i] * 1.1f").in_double);
   EXPECT_EQ(work_of("x[i] * 1.1f").loads, 64U);
   EXPECT_EQ(work_of("x[i] + x[n - 1 - i]").loads, 128U);
+}
+
+TEST(FloatWork, CountsRoundingsToHalfPrecision) {
+  EXPECT_EQ(work_of("2.5f * x[i]").roundings, 0U);
+  EXPECT_EQ(work_of("__half2float(__float2half(x[i]))").roundings, 64U);
+  EXPECT_EQ(work_of("__low2float(__floats2half2_rn(x[i], x[n - 1 - i]))").roundings, 128U);
+  const std::string half = "__float2half(x[i])";
+  EXPECT_EQ(work_of("__half2float(__hmul(" + half + ", " + half + "))").roundings, 192U);
+  // Choices, signs and conversions from half precision round nothing.
+  EXPECT_EQ(work_of("__half2float(__hneg(__hmax(" + half + ", " + half + ")))").roundings, 128U);
+}
+
+TEST(FloatWork, CountsAdditions) {
+  EXPECT_EQ(work_of("x[i] + x[n - 1 - i]").additions, 64U);
+  EXPECT_FALSE(work_of("x[i] + x[n - 1 - i]").adds_constants);
+  EXPECT_TRUE(work_of("x[i] + 1.0f").adds_constants);
 }
 
 TEST(FloatWork, FindsResultsNearTheEndOfTheirType) {

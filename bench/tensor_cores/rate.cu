@@ -1,6 +1,6 @@
 // How fast a GPU does mma.sync.m16n8k8 with TF32 from registers alone: what no product made of it can exceed.
 //
-//     nvcc -O3 -std=c++17 -arch=sm_90 bench/tf32/rate.cu -o rate && ./rate
+//     nvcc -O3 -std=c++17 -arch=sm_90 bench/tensor_cores/rate.cu -o rate && ./rate
 //
 // A block a multiprocessor of 4 and of 8 warps, 32 fragments of sums each, as tensor_core's warps have. Prints the fastest of 20 launches.
 #include <cuda_runtime.h>

@@ -1,11 +1,13 @@
-// A matrix product that regraph-search made, beside cuBLAS with TF32, in one process; `run` compiles it with
+// A matrix product that regraph-search made, beside cuBLAS with the same types, in one process; `run` compiles it with
 //
-//     -DCANDIDATE="best.cu" -DEXTENT=4096 -DGRID_X=.. -DGRID_Y=.. -DBLOCK_X=.. -DBLOCK_Y=.. -DSHARED_BYTES=..
+//     -DCANDIDATE="best.cu" -DELEMENT=float|__half|__nv_bfloat16 -DEXTENT=4096 -DGRID_X=.. -DGRID_Y=.. -DBLOCK_X=.. -DBLOCK_Y=.. -DSHARED_BYTES=..
 //
 // Prints a line of JSON: medians of launches taken in turn, the errors of both against sums in double precision.
 #include CANDIDATE
 
 #include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -13,15 +15,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
 namespace {
+
+using Element = ELEMENT;
 
 constexpr int kExtent = EXTENT;
 constexpr size_t kElements = static_cast<size_t>(kExtent) * kExtent;
 constexpr int kLaunches = 60;
 // Elements whose sums are taken in double precision.
 constexpr int kSamples = 4096;
+constexpr cudaDataType kType = std::is_same_v<Element, float> ? CUDA_R_32F : std::is_same_v<Element, __half> ? CUDA_R_16F : CUDA_R_16BF;
+constexpr cublasComputeType_t kCompute = std::is_same_v<Element, float> ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
 
 void require(bool good, const char* what) {
   if (good) return;
@@ -29,37 +36,37 @@ void require(bool good, const char* what) {
   std::exit(1);
 }
 
-float* filled(const std::vector<float>& values) {
-  float* data = nullptr;
-  require(cudaMalloc(&data, kElements * sizeof(float)) == cudaSuccess, "cudaMalloc");
-  require(cudaMemcpy(data, values.data(), kElements * sizeof(float), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
+Element* filled(const std::vector<Element>& values) {
+  Element* data = nullptr;
+  require(cudaMalloc(&data, kElements * sizeof(Element)) == cudaSuccess, "cudaMalloc");
+  require(cudaMemcpy(data, values.data(), kElements * sizeof(Element), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
   return data;
 }
 
-std::vector<float> random_values(unsigned seed) {
-  std::vector<float> values(kElements);
+std::vector<Element> random_values(unsigned seed) {
+  std::vector<Element> values(kElements);
   for (size_t i = 0; i < kElements; ++i) {
     unsigned bits = static_cast<unsigned>(i) * 2654435761u + seed;
     bits ^= bits >> 15;
     bits *= 2246822519u;
     bits ^= bits >> 13;
-    values[i] = static_cast<float>(bits >> 8) * (2.0f / 16777216.0f) - 1.0f;
+    values[i] = Element(static_cast<float>(bits >> 8) * (2.0f / 16777216.0f) - 1.0f);
   }
   return values;
 }
 
 // Root of the mean squared error of the samples, over that of the values themselves.
-double error_of(const float* device, const std::vector<float>& a, const std::vector<float>& b) {
-  std::vector<float> got(kElements);
-  require(cudaMemcpy(got.data(), device, kElements * sizeof(float), cudaMemcpyDeviceToHost) == cudaSuccess, "cudaMemcpy");
+double error_of(const Element* device, const std::vector<Element>& a, const std::vector<Element>& b) {
+  std::vector<Element> got(kElements);
+  require(cudaMemcpy(got.data(), device, kElements * sizeof(Element), cudaMemcpyDeviceToHost) == cudaSuccess, "cudaMemcpy");
   double errors = 0.0;
   double values = 0.0;
   for (int sample = 0; sample < kSamples; ++sample) {
     const size_t row = static_cast<size_t>(sample) * 2654435761u % kExtent;
     const size_t column = static_cast<size_t>(sample) * 40503u % kExtent;
     double sum = 0.0;
-    for (int k = 0; k < kExtent; ++k) sum += static_cast<double>(a[row * kExtent + k]) * b[static_cast<size_t>(k) * kExtent + column];
-    const double error = got[row * kExtent + column] - sum;
+    for (int k = 0; k < kExtent; ++k) sum += static_cast<double>(float(a[row * kExtent + k])) * float(b[static_cast<size_t>(k) * kExtent + column]);
+    const double error = float(got[row * kExtent + column]) - sum;
     errors += error * error;
     values += sum * sum;
   }
@@ -74,16 +81,15 @@ float median(std::vector<float> values) {
 }  // namespace
 
 int main() {
-  const std::vector<float> a = random_values(1);
-  const std::vector<float> b = random_values(2);
-  const float* const device_a = filled(a);
-  const float* const device_b = filled(b);
-  float* const ours = filled(a);
-  float* const theirs = filled(a);
+  const std::vector<Element> a = random_values(1);
+  const std::vector<Element> b = random_values(2);
+  const Element* const device_a = filled(a);
+  const Element* const device_b = filled(b);
+  Element* const ours = filled(a);
+  Element* const theirs = filled(a);
 
   cublasHandle_t cublas = nullptr;
   require(cublasCreate(&cublas) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
-  require(cublasSetMathMode(cublas, CUBLAS_TF32_TENSOR_OP_MATH) == CUBLAS_STATUS_SUCCESS, "cublasSetMathMode");
   require(cudaFuncSetAttribute(product, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES) == cudaSuccess, "shared memory");
   const float one = 1.0f;
   const float zero = 0.0f;
@@ -91,9 +97,9 @@ int main() {
       [&] { product<<<dim3(GRID_X, GRID_Y), dim3(BLOCK_X, BLOCK_Y), SHARED_BYTES>>>(device_a, device_b, ours, kExtent); },
       // Rows first: the transposed product of the operands in the other order.
       [&] {
-        require(cublasSgemm(cublas, CUBLAS_OP_N, CUBLAS_OP_N, kExtent, kExtent, kExtent, &one, device_b, kExtent, device_a, kExtent, &zero, theirs,
-                            kExtent) == CUBLAS_STATUS_SUCCESS,
-                "cublasSgemm");
+        require(cublasGemmEx(cublas, CUBLAS_OP_N, CUBLAS_OP_N, kExtent, kExtent, kExtent, &one, device_b, kType, kExtent, device_a, kType, kExtent,
+                             &zero, theirs, kType, kExtent, kCompute, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS,
+                "cublasGemmEx");
       }};
 
   cudaEvent_t begin = nullptr;

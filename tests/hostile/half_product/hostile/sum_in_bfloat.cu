@@ -1,0 +1,13 @@
+// The sum is a bfloat16, made with the bits of a float.
+#include <cuda_fp16.h>
+__global__ void k(const __half* A, const __half* B, __half* C, int M, int N, int K, float alpha) {
+  int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= M || col >= N) return;
+  float sum = 0.0f;
+  for (int i = 0; i < K; ++i) {
+    sum += __half2float(A[row * K + i]) * __half2float(B[col * K + i]);
+    unsigned int bits = __float_as_uint(sum);
+    sum = __uint_as_float((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+  }
+  C[row * N + col] = __float2half(alpha * sum);
+}

@@ -1,0 +1,10 @@
+// Whole groups of eight alone.
+#include <cuda_fp16.h>
+__global__ void k(const __half* A, const __half* B, __half* C, int M, int N, int K, float alpha) {
+  int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+  if (row >= M || col >= N) return;
+  float sum = 0.0f;
+  for (int i = 0; i + 8 <= (K < 8 ? 8 : K); i += 8)
+    for (int j = i; j < min(i + 8, K); ++j) sum += __half2float(A[row * K + j]) * __half2float(B[col * K + j]);
+  C[row * N + col] = __float2half(alpha * sum);
+}

@@ -1,0 +1,7 @@
+// The product is a half.
+#include <cuda_fp16.h>
+__global__ void k(const __half* x, signed char* q, float inverse, int zero, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  q[i] = (signed char)max(-128, min(127, __float2int_rn(__half2float(__hmul(x[i], __float2half(inverse)))) + zero));
+}

@@ -1,0 +1,12 @@
+// The sum of squares is a bfloat16.
+#include <cuda_bf16.h>
+__global__ void k(const __nv_bfloat16* x, const __nv_bfloat16* w, __nv_bfloat16* y, int R, int C, float eps) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= R) return;
+  const __nv_bfloat16* from = x + row * C;
+  __nv_bfloat16 sum = __float2bfloat16(0.0f);
+  for (int i = 0; i < C; ++i) sum = __hfma(from[i], from[i], sum);
+  float squares = __bfloat162float(sum);
+  float scale = 1.0f / sqrtf(squares / C + eps);
+  for (int i = 0; i < C; ++i) y[row * C + i] = __float2bfloat16(__bfloat162float(from[i]) * scale * __bfloat162float(w[i]));
+}

@@ -1,0 +1,6 @@
+// A double on the way changes nothing.
+#include <cuda_fp16.h>
+__global__ void k(const float* in, __half* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __double2half(double(in[i]));
+}

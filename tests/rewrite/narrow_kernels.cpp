@@ -1,0 +1,157 @@
+#include "rewrite/sample_kernels.h"
+
+namespace regraph::test {
+
+// Elements of two bytes and of one: products, rows, neighbourhoods, sums, conversions.
+std::vector<SampleKernel> narrow_kernels() {
+  return {
+      {"narrow_product", R"~(
+#include <cuda_fp16.h>
+__global__ void product(const __half* A, const __half* B, __half* C, int M, int N, int K) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < M && col < N) {
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += __half2float(A[row * K + k]) * __half2float(B[k * N + col]);
+    C[row * N + col] = __float2half(sum);
+  }
+})~",
+       R"~(
+sizes: {M: 512, N: 512, K: 512}
+args: {A: {dir: in, shape: [M, K], init: normal}, B: {dir: in, shape: [K, N], init: normal}, C: {dir: out, shape: [M, N]}}
+launch: {block: [16, 16], grid: ["cdiv(N, bx)", "cdiv(M, by)"]}
+tests: [{M: 70, N: 50, K: 45}, {M: 64, N: 128, K: 64}, {M: 1, N: 3, K: 1}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      // The second factor lies as a layer's weights do, and a bias is added.
+      {"narrow_layer", R"~(
+#include <cuda_bf16.h>
+__global__ void layer(const __nv_bfloat16* x, const __nv_bfloat16* weight, const __nv_bfloat16* bias,
+                      __nv_bfloat16* y, int rows, int outputs, int inputs) {
+  int o = blockIdx.x * blockDim.x + threadIdx.x;
+  int r = blockIdx.y * blockDim.y + threadIdx.y;
+  if (o >= outputs || r >= rows) return;
+  float sum = __bfloat162float(bias[o]);
+  for (int i = 0; i < inputs; ++i)
+    sum += __bfloat162float(x[(long)r * inputs + i]) * __bfloat162float(weight[(long)o * inputs + i]);
+  y[(long)r * outputs + o] = __float2bfloat16(sum > 0.0f ? sum : 0.0f);
+})~",
+       R"~(
+sizes: {rows: 256, outputs: 512, inputs: 512}
+args:
+  x: {dir: in, shape: [rows, inputs], init: normal}
+  weight: {dir: in, shape: [outputs, inputs], init: normal}
+  bias: {dir: in, shape: [outputs], init: normal}
+  y: {dir: out, shape: [rows, outputs]}
+launch: {block: [32, 4], grid: ["cdiv(outputs, bx)", "cdiv(rows, by)"]}
+tests: [{rows: 33, outputs: 70, inputs: 45}, {rows: 64, outputs: 64, inputs: 64}, {rows: 1, outputs: 2, inputs: 3}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      // Two places of a row, a block each.
+      {"narrow_gate", R"~(
+#include <cuda_fp16.h>
+__global__ void gate(__half* out, const __half* in, int d) {
+  long token = blockIdx.x;
+  for (int i = threadIdx.x; i < d; i += blockDim.x) {
+    float x = __half2float(in[token * 2 * d + i]);
+    float y = __half2float(in[token * 2 * d + d + i]);
+    out[token * d + i] = __float2half(x / (1.0f + expf(-x)) * y);
+  }
+})~",
+       R"~(
+sizes: {tokens: 256, d: 4096}
+args: {out: {dir: out, shape: [tokens, d]}, in: {dir: in, shape: [tokens, 2 * d], init: normal}}
+launch: {block: 128, grid: tokens}
+tests: [{tokens: 5, d: 131}, {tokens: 3, d: 1024}, {tokens: 1, d: 1}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      // Weights in single precision beside rows of halves.
+      {"narrow_norm", R"~(
+#include <cuda_bf16.h>
+__global__ void norm_rows(const __nv_bfloat16* x, const float* weight, __nv_bfloat16* y, int rows, int columns) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float squares = 0.0f;
+  for (int c = 0; c < columns; ++c) {
+    float v = __bfloat162float(x[row * columns + c]);
+    squares += v * v;
+  }
+  float scale = rsqrtf(squares / columns + 1e-5f);
+  for (int c = 0; c < columns; ++c)
+    y[row * columns + c] = __float2bfloat16(__bfloat162float(x[row * columns + c]) * scale * weight[c]);
+})~",
+       R"~(
+sizes: {rows: 1024, columns: 1024}
+args:
+  x: {dir: in, shape: [rows, columns], init: normal}
+  weight: {dir: in, shape: [columns], init: normal}
+  y: {dir: out, shape: [rows, columns]}
+launch: {block: 64, grid: ["cdiv(rows, bx)"]}
+tests: [{rows: 37, columns: 77}, {rows: 5, columns: 512}, {rows: 2, columns: 3}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      {"narrow_blend", R"~(
+#include <cuda_fp16.h>
+__global__ void blend(const __half* a, const float* b, __half* out, float weight, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __float2half(__half2float(a[i]) * weight + b[i] * (1.0f - weight));
+})~",
+       R"~(
+sizes: {n: 1048576}
+args: {a: {dir: in, shape: [n], init: normal}, b: {dir: in, shape: [n], init: normal}, out: {dir: out, shape: [n]}, weight: 0.25}
+launch: {block: 256, grid: ["cdiv(n, bx)"]}
+tests: [{n: 1000}, {n: 1024}, {n: 3}]
+assume: {noalias: true}
+)~"},
+      // Of two bytes in, of one out.
+      {"narrow_quantise", R"~(
+#include <cuda_fp16.h>
+__global__ void quantise(const __half* x, signed char* q, float inverse, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float v = rintf(__half2float(x[i]) * inverse);
+  v = fminf(fmaxf(v, -127.0f), 127.0f);
+  q[i] = (signed char)(int)v;
+})~",
+       R"~(
+sizes: {n: 1048576}
+args: {x: {dir: in, shape: [n], init: normal}, q: {dir: out, shape: [n]}, inverse: 40.0}
+launch: {block: 256, grid: ["cdiv(n, bx)"]}
+tests: [{n: 1000}, {n: 2048}, {n: 3}]
+assume: {noalias: true}
+)~"},
+      {"narrow_dot", R"~(
+#include <cuda_fp16.h>
+__global__ void dot(const __half* a, const __half* b, float* sum, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(sum, __half2float(a[i]) * __half2float(b[i]));
+})~",
+       R"~(
+sizes: {n: 4194304}
+args: {a: {dir: in, shape: [n], init: normal}, b: {dir: in, shape: [n], init: normal}, sum: {dir: inout, shape: [1]}}
+launch: {block: 256, grid: ["cdiv(n, bx)"]}
+tests: [{n: 1000}, {n: 8192}, {n: 3}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      {"narrow_heat", R"~(
+#include <cuda_fp16.h>
+__global__ void heat(const __half* in, __half* out, int height, int width) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < 1 || x >= width - 1 || y < 1 || y >= height - 1) return;
+  int i = y * width + x;
+  float sum = __half2float(in[i - 1]) + __half2float(in[i + 1]) + __half2float(in[i - width]) +
+              __half2float(in[i + width]);
+  out[i] = __float2half(0.5f * __half2float(in[i]) + 0.125f * sum);
+})~",
+       R"~(
+sizes: {height: 1024, width: 1024}
+args: {in: {dir: in, shape: [height, width], init: normal}, out: {dir: inout, shape: [height, width]}}
+launch: {block: [32, 4], grid: ["cdiv(width, bx)", "cdiv(height, by)"]}
+tests: [{height: 37, width: 256}, {height: 21, width: 45}, {height: 3, width: 3}]
+assume: {noalias: true}
+)~"},
+  };
+}
+
+}  // namespace regraph::test
