@@ -40,12 +40,16 @@ ExprPtr ExpressionConverter::convert_reference(const clang::DeclRefExpr* referen
     // Of the file and used by other functions, or it would be the kernel's own: who writes it is
     // not known.
     if (global->hasAttr<clang::CUDASharedAttr>()) return opaque(reference);
-    // An operation's identity, where what it does is looked at.
+    // An operation's identity, where what it does is looked at; it may be spelt as a number of
+    // another type: constexpr float kIdentity = 0.
     const bool is_number = opens_ && global->getType().isConstQualified() &&
                            global->getType()->isFloatingType() && global->hasInit();
-    if (is_number && context_.hasSameUnqualifiedType(
-                         global->getInit()->IgnoreParenImpCasts()->getType(), global->getType())) {
-      return convert(global->getInit());
+    if (is_number) {
+      const clang::QualType type = global->getType().getCanonicalType().getUnqualifiedType();
+      const clang::Expr* init = global->getInit()->IgnoreParenImpCasts();
+      const bool is_literal = isa<clang::IntegerLiteral, clang::FloatingLiteral>(init);
+      if (context_.hasSameUnqualifiedType(init->getType(), type)) return convert(init);
+      if (is_literal) return cast(spelling_of(type), convert(init));
     }
     if (elsewhere_) {
       const std::string name = global_name(*global);

@@ -51,5 +51,15 @@ TEST(MovedParameters, OthersStay) {
     EXPECT_FALSE(holds(settled(body), "a2")) << body;
 }
 
+// As parameters of functions do that are taken into the kernel.
+TEST(MovedParameters, SoArePointersOfTheKernelsOwnBlock) {
+  const std::string own = settled("const float* p = a; p += i * m; p += 1; b[i] = p[-1];");
+  EXPECT_TRUE(holds(own, "const float* p2 = p + i * m;")) << own;
+  EXPECT_TRUE(holds(own, "b[i] = p3[-1];")) << own;
+  const std::string inner =
+      settled("if (i > 1) { const float* p = a; p += i; b[i] = p[0]; } else { b[i] = 0.0f; }");
+  EXPECT_FALSE(holds(inner, "p2")) << inner;
+}
+
 }  // namespace
 }  // namespace regraph::test::moved_parameters_test

@@ -2,6 +2,7 @@
 #include "rewrite/step_checks.h"
 #include "source/build.h"
 #include "source/missing_operand.h"
+#include "source/walk.h"
 
 namespace regraph::test::production_steps_test {
 namespace {
@@ -200,15 +201,39 @@ TEST(BlockExchanges, OfWarpsAreRowsOfAThread) {
   EXPECT_EQ(state.plan.launches[0].block, (Dim3{64, 1, 1}));
 }
 
-Result<std::unique_ptr<KernelCase>> sum_of_rows(const std::string& exchange) {
+// What a block makes of a row by the loop and the exchange; `before`: functions.
+Result<std::unique_ptr<KernelCase>> rows_of_blocks(const std::string& before,
+                                                   const std::string& loop,
+                                                   const std::string& exchange) {
   return KernelCase::make(
-      "__global__ void f(float* y, const float* x, int n) {\n  __shared__ float parts[32];\n"
-      "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n  float s = 0.0f;\n"
-      "  for (int i = threadIdx.x; i < n; i += blockDim.x) s += x[blockIdx.x * n + i];\n" +
-          exchange + "}",
+      before +
+          "__global__ void f(float* y, const float* x, int n) {\n"
+          "  __shared__ float parts[32], parts2[32], total;\n"
+          "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n" +
+          loop + exchange + "}",
       "sizes: {rows: 64, n: 512}\nargs: {y: {dir: inout, shape: [rows, 128]}, x: {dir: in, shape: "
       "[rows, "
       "n]}}\nlaunch: {block: 128, grid: rows}\ntests: [{rows: 3, n: 300}, {rows: 1, n: 31}]\n");
+}
+
+Result<std::unique_ptr<KernelCase>> sum_of_rows(const std::string& exchange) {
+  return rows_of_blocks(
+      "__device__ float warp_sum(float v) {\n"
+      "  for (int d = 16; d > 0; d >>= 1) v += __shfl_down_sync(0xffffffff, v, d);\n"
+      "  return v;\n}\n",
+      "float s = 0.0f;\n"
+      "for (int i = threadIdx.x; i < n; i += blockDim.x) s += x[blockIdx.x * n + i];\n",
+      exchange);
+}
+
+Result<std::unique_ptr<KernelCase>> maximum_of_rows(const std::string& exchange) {
+  return rows_of_blocks(
+      "__device__ float warp_max(float v) {\n  for (int d = 16; d > 0; d >>= 1) {\n"
+      "    const float o = __shfl_xor_sync(0xffffffff, v, d);\n    v = o > v ? o : v;\n  }\n"
+      "  return v;\n}\n",
+      "float s = -INFINITY;\n"
+      "for (int i = threadIdx.x; i < n; i += blockDim.x) s = max(s, x[blockIdx.x * n + i]);\n",
+      exchange);
 }
 
 TEST(BlockExchanges, AreSeenHoweverTheyAreWritten) {
@@ -225,15 +250,51 @@ TEST(BlockExchanges, AreSeenHoweverTheyAreWritten) {
            "s += __shfl_xor_sync(~0u, s, 1);\nif (lane == 5) parts[warp] = s;\n__syncthreads();\n"
            "float t = parts[0]; for (int w = 1; w < 4; ++w) t += parts[w];\n"
            "if (threadIdx.x == 0) y[blockIdx.x * 128] = t;\n",
+           // The first warp's function alone stands under a condition, and copies behind it.
+           "float v = warp_sum(s);\nif (lane == 0) parts[warp] = v;\n__syncthreads();\n"
+           "v = threadIdx.x < blockDim.x / 32 ? parts[lane] : 0.0f;\n"
+           "if (warp == 0) v = warp_sum(v);\n"
+           "if (threadIdx.x == 0) total = v / n;\n__syncthreads();\n"
+           "for (int i = threadIdx.x; i < 128; i += blockDim.x) y[blockIdx.x * 128 + i] = total;\n",
+           // What the first thread has goes to all of them by a variable that they share.
+           "s = warp_sum(s);\nif (lane == 0) parts[warp] = s;\n__syncthreads();\n"
+           "if (threadIdx.x < 32) {\n  s = threadIdx.x < 4 ? parts[threadIdx.x] : 0.0f;\n"
+           "  s = warp_sum(s);\n  if (threadIdx.x == 0) total = s;\n}\n__syncthreads();\n"
+           "const float all = total;\n"
+           "for (int i = threadIdx.x; i < 128; i += blockDim.x) y[blockIdx.x * 128 + i] = all;\n",
+           // The first thread adds up, and every warp hears it from its first lane.
+           "s = warp_sum(s);\nif (lane == 0) parts[warp] = s;\n__syncthreads();\n"
+           "s = 0.0f;\nif (lane == 0) { for (int w = 0; w < 4; ++w) s += parts[w]; }\n"
+           "s = __shfl_sync(0xffffffff, s, 0);\n"
+           "for (int i = threadIdx.x; i < 128; i += blockDim.x) y[blockIdx.x * 128 + i] = s;\n",
        }) {
+    SCOPED_TRACE(exchange);
     auto kernel = sum_of_rows(exchange);
     ASSERT_TRUE(kernel.ok()) << kernel.error().message;
     expect_correct(**kernel, {rows("64")});
   }
 }
 
+// max and fmaxf are one, so are choices that are written out. A number that lanes without a warp
+// begin with may decide the maximum, so it stays: here of rows that may have no positive element.
+TEST(BlockExchanges, OfMaximaKeepTheNumbersThatTheyBeginWith) {
+  for (const char* start : {"-INFINITY", "-1e30f", "0.25f"}) {
+    SCOPED_TRACE(start);
+    auto kernel = maximum_of_rows(
+        "s = warp_max(s);\nif (lane == 0) parts[warp] = s;\n__syncthreads();\n"
+        "s = lane < blockDim.x / 32 ? parts[lane] : " +
+        std::string(start) +
+        ";\ns = warp_max(s);\n"
+        "for (int i = threadIdx.x; i < 128; i += blockDim.x) y[blockIdx.x * 128 + i] = s;\n");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    const auto state = expect_correct(**kernel, {rows("64")});
+    const std::string text = source::print(state.unit);
+    EXPECT_EQ(text.find("0.25f") != std::string::npos, std::string(start) == "0.25f") << text;
+  }
+}
+
 TEST(BlockExchanges, ThatLeaveSomethingElseStay) {
-  const auto expect_refused = [](const char* exchange) {
+  const auto expect_refused = [](const std::string& exchange) {
     auto kernel = sum_of_rows(exchange);
     ASSERT_TRUE(kernel.ok()) << kernel.error().message;
     const auto state = (*kernel)->apply((*kernel)->original(), "row_kernel",
@@ -257,6 +318,94 @@ TEST(BlockExchanges, ThatLeaveSomethingElseStay) {
       "if (lane == 0) parts[warp] = s;\n__syncthreads();\n"
       "float t = parts[0]; for (int w = 1; w < 3; ++w) t += parts[w];\n"
       "if (threadIdx.x == 0) y[blockIdx.x * 128] = t;\n");
+  // Half of the warps.
+  const std::string first =
+      "float v = warp_sum(s);\nif (lane == 0) parts[warp] = v;\n__syncthreads();\n";
+  const std::string last = "if (threadIdx.x == 0) y[blockIdx.x * 128] = v;\n";
+  expect_refused(first + "v = threadIdx.x < 2 ? parts[lane] : 0.0f;\nv = warp_sum(v);\n" + last);
+  // A number that a sum is more by.
+  expect_refused(first + "v = threadIdx.x < 4 ? parts[lane] : 1.0f;\nv = warp_sum(v);\n" + last);
+  // One warp's sum is asked for besides, or in the total's place.
+  const std::string second =
+      "v = threadIdx.x < 4 ? parts[lane] : 0.0f;\nif (warp == 0) v = warp_sum(v);\n";
+  expect_refused(first + second + "if (threadIdx.x == 0) y[blockIdx.x * 128 + 1] = parts[1];\n" +
+                 last);
+  expect_refused(first + "if (threadIdx.x == 0) total = v;\n" + second +
+                 "__syncthreads();\nif (threadIdx.x == 0) y[blockIdx.x * 128] = v + total;\n");
+}
+
+// Two sums in a vector are two sums; a vector that is read as a whole elsewhere stays one, and
+// components that change places are set one after another only where that is the same.
+TEST(BlockExchanges, OfPairsInAVectorAreOfItsComponents) {
+  const auto pairs = [](const std::string& put, const std::string& last) {
+    return rows_of_blocks(
+        "__device__ float2 operator+(float2 a, float2 b) {\n"
+        "  return make_float2(a.x + b.x, a.y + b.y);\n}\n",
+        "__shared__ float2 pairs[4];\nfloat2 s = make_float2(0.0f, 0.0f);\n"
+        "for (int i = threadIdx.x; i < n; i += blockDim.x) {\n"
+        "  const float v = x[blockIdx.x * n + i];\n  s = s + " +
+            put +
+            ";\n}\n"
+            "for (int d = 16; d > 0; d >>= 1) {\n"
+            "  s.x += __shfl_xor_sync(~0u, s.x, d);\n  s.y += __shfl_xor_sync(~0u, s.y, d);\n}\n",
+        "if (lane == 0) pairs[warp] = s;\n__syncthreads();\nfloat2 t = make_float2(0.0f, 0.0f);\n"
+        "for (int w = 0; w < 4; ++w) t = t + pairs[w];\n" +
+            last +
+            "for (int i = threadIdx.x; i < 128; i += blockDim.x) y[blockIdx.x * 128 + i] = t.x / "
+            "(t.y + 1.0f);\n");
+  };
+  auto kernel = pairs("make_float2(v, v * v)", "");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const std::string text = source::print(expect_correct(**kernel, {rows("64")}).unit.kernel.body);
+  EXPECT_EQ(text.find("float2"), std::string::npos) << text;
+  for (const char* last : {"t = make_float2(t.y, t.x);\n",
+                           "if (threadIdx.x == 0) ((float2*)y)[blockIdx.x * 64] = t;\n"
+                           "__syncthreads();\n"}) {
+    auto other = pairs("make_float2(v, v * v)", last);
+    ASSERT_TRUE(other.ok()) << other.error().message;
+    expect_refusal(**other, rows("64"), "work together already");
+  }
+}
+
+// Blocks that take rows in turn have one each in a grid that has a block for each row.
+TEST(RowsInTurn, AreOneABlockInAGridOfAllRows) {
+  const auto rows_in_turn = [](const std::string& grid) {
+    return KernelCase::make(
+        "__global__ void f(float* y, const float* x, const int* at, int rows, int n) {\n"
+        "  for (long r = blockIdx.x; r < rows; r += gridDim.x) {\n"
+        "    const float* from = x + (long)at[r] * n;\n"
+        "    for (int i = threadIdx.x; i < n; i += blockDim.x) y[r * n + i] = from[i];\n  }\n}",
+        "sizes: {rows: 64, n: 512}\nargs:\n  y: {dir: out, shape: [rows, n]}\n"
+        "  x: {dir: in, shape: [rows, n]}\n"
+        "  at: {dir: in, shape: [rows], init: \"int(0, rows - 1)\"}\n"
+        "launch: {block: 128, grid: '" +
+            grid + "'}\ntests: [{rows: 3, n: 300}, {rows: 1, n: 31}]\n");
+  };
+  auto all = rows_in_turn("rows");
+  ASSERT_TRUE(all.ok()) << all.error().message;
+  expect_correct(**all, {rows("64", "4")});
+  auto half = rows_in_turn("cdiv(rows, 2)");
+  ASSERT_TRUE(half.ok()) << half.error().message;
+  expect_refusal(**half, rows("64"), "a row of its own");
+}
+
+// Nobody may read what another warp has put into shared memory before a barrier.
+TEST(BlockExchanges, WithoutABarrierAreNone) {
+  auto kernel = sum_of_rows(
+      "float v = warp_sum(s);\nif (lane == 0) parts[warp] = v;\n__syncthreads();\n"
+      "v = threadIdx.x < 4 ? parts[lane] : 0.0f;\nv = warp_sum(v);\n"
+      "if (threadIdx.x == 0) y[blockIdx.x * 128] = v;\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_correct(**kernel, {rows("64")});
+  // The judge takes no such original, so the barrier goes behind its back.
+  rewrite::KernelState racing = (*kernel)->original();
+  source::Unit& unit = racing.unit;
+  unit.kernel.body = source::rewrite_statements(
+      unit.opened_kernel().body, [](const source::StmtPtr& stmt) -> std::optional<source::Block> {
+        if (source::is<source::Barrier>(stmt)) return source::Block();
+        return std::nullopt;
+      });
+  expect_refusal(**kernel, racing, rows("64"), "work together already");
 }
 
 // Whoever builds a node of an operand that is none refuses a step; the program goes on.

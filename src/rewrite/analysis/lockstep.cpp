@@ -61,6 +61,22 @@ bool is_neutral(double value, const Combination& by) {
   return false;
 }
 
+// What an extremum of values of the type is called: max(x, y) of two floats is fmaxf(x, y).
+std::string function_of(BinaryOperator kept, std::optional<ScalarType> type) {
+  const bool is_largest = kept == BinaryOperator::greater;
+  if (type == ScalarType::f32) return is_largest ? "fmaxf" : "fminf";
+  if (type == ScalarType::f64) return is_largest ? "fmax" : "fmin";
+  const bool is_number = type == ScalarType::i32 || type == ScalarType::u32 ||
+                         type == ScalarType::i64 || type == ScalarType::u64;
+  if (!is_number) return "";
+  return is_largest ? "max" : "min";
+}
+
+// The one of two numbers that an extremum keeps.
+double kept_of(double a, double b, const Combination& by) {
+  return extremum_of(by.function) == BinaryOperator::greater ? std::fmax(a, b) : std::fmin(a, b);
+}
+
 LockstepValue combined(const LockstepValue& a, const LockstepValue& b, const Combination& by) {
   if (a.kind == Kind::unknown || b.kind == Kind::unknown) return unknown();
   if (a.kind == Kind::mixed || b.kind == Kind::mixed) return mixed();
@@ -69,7 +85,11 @@ LockstepValue combined(const LockstepValue& a, const LockstepValue& b, const Com
   if (!a.by.is_none() && !(a.by == by)) return unknown();
   LockstepValue result = a;
   if (is_number(b)) {
-    if (!is_neutral(b.number, by)) return unknown();
+    if (is_neutral(b.number, by)) return result;
+    // An extremum may keep it, in any order: max(max(x, 0), y) is max(max(x, y), 0).
+    if (by.function.empty()) return unknown();
+    result.by = by;
+    result.bound = a.bound ? kept_of(*a.bound, b.number, by) : b.number;
     return result;
   }
   const bool fits =
@@ -78,7 +98,24 @@ LockstepValue combined(const LockstepValue& a, const LockstepValue& b, const Com
   if (!is_idempotent(by) && (a.threads & b.threads).any()) return mixed();
   result.by = by;
   result.threads |= b.threads;
+  if (b.bound) result.bound = a.bound ? kept_of(*a.bound, *b.bound, by) : *b.bound;
   return result;
+}
+
+// What the condition keeps of the two values that it compares: a > b ? a : b keeps the larger one.
+// Values that are no numbers have no order: which one stays depends on how the code asks, as with
+// any loop that keeps the largest by a comparison.
+std::optional<BinaryOperator> extremum_of(const Conditional& choice) {
+  const auto* asked = as<Binary>(choice.condition);
+  if (asked == nullptr) return std::nullopt;
+  const bool keeps_left = equal(asked->left, choice.then) && equal(asked->right, choice.otherwise);
+  const bool keeps_right = equal(asked->left, choice.otherwise) && equal(asked->right, choice.then);
+  if (!keeps_left && !keeps_right) return std::nullopt;
+  if (asked->op == BinaryOperator::greater || asked->op == BinaryOperator::greater_equal)
+    return keeps_left ? BinaryOperator::greater : BinaryOperator::less;
+  if (asked->op == BinaryOperator::less || asked->op == BinaryOperator::less_equal)
+    return keeps_left ? BinaryOperator::less : BinaryOperator::greater;
+  return std::nullopt;
 }
 
 std::optional<double> arithmetic(BinaryOperator op, double a, double b, bool integers) {
@@ -189,13 +226,14 @@ bool Lockstep::run(const Block& block, const ThreadSet& active) {
 bool Lockstep::run(const Stmt& stmt, const ThreadSet& active) {
   switch (stmt.kind()) {
     case StmtKind::barrier:
+      written_by_.clear();
       return active == all();
     case StmtKind::scope:
       return run(body_of(stmt), active);
     case StmtKind::declaration: {
       const auto& declared = to<Declaration>(stmt);
       const Variable& variable = declared.variable;
-      if (variable.storage != Storage::automatic) return !variable.extents.empty();
+      if (variable.storage != Storage::automatic) return true;
       if (!variable.extents.empty() || variable.is_pointer || !variable.scalar) return false;
       if (!declared.value) {
         variables_[variable.name].assign(threads_, unknown());
@@ -243,7 +281,7 @@ bool Lockstep::assign(const Expr& target, AssignmentOperator op, const ExprPtr& 
   if (name == nullptr && (array == nullptr || !analysis_->is_shared(array->name))) return false;
   if (name != nullptr && analysis_->local(name->name) == nullptr && !variable(name->name))
     return false;
-  if (name != nullptr && analysis_->is_shared(name->name)) return false;
+  const bool is_shared = name != nullptr && analysis_->is_shared(name->name);
   // All read before any writes.
   std::vector<std::pair<std::size_t, LockstepValue>> results;
   for (std::size_t thread = 0; thread < threads_; ++thread) {
@@ -257,6 +295,11 @@ bool Lockstep::assign(const Expr& target, AssignmentOperator op, const ExprPtr& 
     }
     if (result.kind == Kind::unknown) return false;
     results.emplace_back(thread, std::move(result));
+  }
+  if (is_shared) {
+    for (auto& [thread, result] : results)
+      put(name->name, 0, thread, std::move(result));
+    return true;
   }
   if (name != nullptr) {
     auto& values = variables_[name->name];
@@ -277,10 +320,26 @@ bool Lockstep::assign(const Expr& target, AssignmentOperator op, const ExprPtr& 
   for (auto& [thread, result] : results) {
     const LockstepValue at = this->value(place->index, thread, active);
     if (!is_number(at) || !at.is_integer) return false;
-    arrays_[array->name][static_cast<std::int64_t>(at.number)] = std::move(result);
+    put(array->name, static_cast<std::int64_t>(at.number), thread, std::move(result));
   }
-  ++exchanges_;
   return true;
+}
+
+void Lockstep::put(const std::string& array, std::int64_t at, std::size_t thread,
+                   LockstepValue value) {
+  arrays_[array][at] = std::move(value);
+  written_by_[array][at] = thread / kWarp;
+  ++exchanges_;
+}
+
+LockstepValue Lockstep::held(const std::string& array, std::int64_t at, std::size_t thread) const {
+  ++exchanges_;
+  const LockstepValue* value = element(array, at);
+  if (value == nullptr) return unknown();
+  const auto written = written_by_.find(array);
+  if (written == written_by_.end()) return *value;
+  const auto by = written->second.find(at);
+  return by == written->second.end() || by->second == thread / kWarp ? *value : unknown();
 }
 
 std::optional<ThreadSet> Lockstep::where(const ExprPtr& condition, const ThreadSet& active) const {
@@ -336,7 +395,7 @@ LockstepValue Lockstep::value(const ExprPtr& expr, std::size_t thread,
   }
   if (const auto* choice = as<Conditional>(expr)) {
     const LockstepValue holds = value(choice->condition, thread, active);
-    if (!is_number(holds)) return unknown();
+    if (!is_number(holds)) return value_of_choice(*choice, thread, active);
     return value(holds.number != 0.0 ? choice->then : choice->otherwise, thread, active);
   }
   const auto* call = as<Call>(expr);
@@ -346,7 +405,7 @@ LockstepValue Lockstep::value(const ExprPtr& expr, std::size_t thread,
 LockstepValue Lockstep::value_of_name(const std::string& name, std::size_t thread,
                                       const ThreadSet& active) const {
   if (const auto* values = variable(name)) return (*values)[thread];
-  if (analysis_->is_shared(name)) return unknown();
+  if (analysis_->is_shared(name)) return held(name, 0, thread);
   const Variable* local = analysis_->local(name);
   if (local == nullptr || !local->scalar || !local->extents.empty() || local->is_pointer)
     return unknown();
@@ -370,9 +429,7 @@ LockstepValue Lockstep::value_of_element(const Expr& element, std::size_t thread
   if (array == nullptr) return unknown();
   const LockstepValue at = value(place.index, thread, active);
   if (!is_number(at) || !at.is_integer) return unknown();
-  const LockstepValue* held = this->element(array->name, static_cast<std::int64_t>(at.number));
-  ++exchanges_;
-  return held != nullptr ? *held : unknown();
+  return held(array->name, static_cast<std::int64_t>(at.number), thread);
 }
 
 LockstepValue Lockstep::value_of_call(const Call& call, std::size_t thread,
@@ -383,8 +440,20 @@ LockstepValue Lockstep::value_of_call(const Call& call, std::size_t thread,
   if (!extremum || call.arguments.size() != 2) return unknown();
   const LockstepValue a = value(call.arguments[0], thread, active);
   const LockstepValue b = value(call.arguments[1], thread, active);
-  if (!is_number(a) || !is_number(b)) return combined(a, b, {std::nullopt, call.function});
+  if (!is_number(a) || !is_number(b)) {
+    const std::string function = function_of(*extremum, call.type);
+    return combined(a, b, {std::nullopt, function.empty() ? call.function : function});
+  }
   return (a.number < b.number) == (extremum == BinaryOperator::greater) ? b : a;
+}
+
+LockstepValue Lockstep::value_of_choice(const Conditional& choice, std::size_t thread,
+                                        const ThreadSet& active) const {
+  const auto kept = extremum_of(choice);
+  const std::string function = kept ? function_of(*kept, choice.then->type) : "";
+  if (function.empty() || choice.then->type != choice.otherwise->type) return unknown();
+  return combined(value(choice.then, thread, active), value(choice.otherwise, thread, active),
+                  {std::nullopt, function});
 }
 
 LockstepValue Lockstep::shuffled(const Call& call, std::size_t thread,

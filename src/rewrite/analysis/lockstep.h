@@ -10,8 +10,8 @@
 //
 // The block's extents are known, so conditions, indices and lanes are numbers, and a value is the
 // set of the threads that it puts together. However the exchange is written, it is seen to be one.
-// The kernel is taken to be free of races: a statement is done by all threads before the next one
-// is.
+// A statement is taken to be done by all threads before the next one is: the kernel is taken to be
+// free of races, but what another warp has put into shared memory is known behind a barrier only.
 #pragma once
 
 #include "kernel/launch_plan.h"
@@ -51,6 +51,8 @@ struct LockstepValue {
   std::string variable;     // that `threads` had
   Combination by;
   ThreadSet threads;
+  // A number that was put to them by an extremum and may decide it: fmaxf(the values, 0.0f).
+  std::optional<double> bound;
 };
 
 class Lockstep {
@@ -64,7 +66,8 @@ class Lockstep {
 
   // What each thread has in a variable that was set; null for others.
   [[nodiscard]] const std::vector<LockstepValue>* variable(const std::string& name) const;
-  // What is in an element of a shared array that was written; null for others.
+  // What is in an element of a shared array that was written, or in a shared variable, which counts
+  // as an array of one; null for others.
   [[nodiscard]] const LockstepValue* element(const std::string& array, std::int64_t at) const;
   [[nodiscard]] const std::map<std::string, std::vector<LockstepValue>>& variables() const {
     return variables_;
@@ -94,6 +97,12 @@ class Lockstep {
                                                const ThreadSet& active) const;
   [[nodiscard]] LockstepValue value_of_call(const Call& call, std::size_t thread,
                                             const ThreadSet& active) const;
+  [[nodiscard]] LockstepValue value_of_choice(const Conditional& choice, std::size_t thread,
+                                              const ThreadSet& active) const;
+  // Puts a value into an element, and what is in one for the thread.
+  void put(const std::string& array, std::int64_t at, std::size_t thread, LockstepValue value);
+  [[nodiscard]] LockstepValue held(const std::string& array, std::int64_t at,
+                                   std::size_t thread) const;
   [[nodiscard]] LockstepValue shuffled(const Call& call, std::size_t thread,
                                        const ThreadSet& active) const;
 
@@ -101,6 +110,8 @@ class Lockstep {
   std::size_t threads_;
   std::map<std::string, std::vector<LockstepValue>> variables_;
   std::map<std::string, std::map<std::int64_t, LockstepValue>> arrays_;
+  // Which warp wrote an element since the last barrier.
+  std::map<std::string, std::map<std::int64_t, std::size_t>> written_by_;
   mutable int exchanges_ = 0;
   int steps_ = 0;  // taken in loops so far
 };

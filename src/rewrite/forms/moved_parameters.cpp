@@ -18,16 +18,18 @@ namespace {
 class ParameterVersions {
  public:
   explicit ParameterVersions(const Kernel& kernel) : kernel_(kernel), names_(kernel) {
-    std::set<std::string> fixed = declared_names(kernel.body);
+    std::set<std::string> fixed;
+    std::map<std::string, Variable> own = pointers_of_own_block(fixed);
     walk_expressions(kernel.body, [&](const Expr& expr) {
       for_each_passed_place(expr, [&](const Expr& place) {
         if (const auto* variable = as<VariableReference>(place)) fixed.insert(variable->name);
       });
     });
     for (const std::string& name : reassigned_names(kernel.body)) {
-      const KernelParameter* parameter = kernel.parameter(name);
-      if (parameter != nullptr && parameter->is_pointer && !fixed.contains(name))
-        current_.emplace(name, name);
+      const auto pointer = own.find(name);
+      if (pointer == own.end() || fixed.contains(name)) continue;
+      current_.emplace(name, name);
+      pointers_.insert(*pointer);
     }
   }
 
@@ -57,21 +59,42 @@ class ParameterVersions {
   }
 
  private:
-  // Declares the next pointer in the parameter's place.
-  void begin(const std::string& parameter, ExprPtr value, Block& body) {
-    const KernelParameter& old = *kernel_.parameter(parameter);
-    Variable next;
-    next.name = names_.fresh(parameter);
-    next.type = (old.points_to_const ? "const " : "") + old.type;
-    next.scalar = old.scalar;
-    next.is_pointer = true;
+  // Parameters, and what the kernel's own block declares with a value; names that anything else
+  // declares are `fixed`.
+  std::map<std::string, Variable> pointers_of_own_block(std::set<std::string>& fixed) const {
+    std::map<std::string, Variable> result;
+    for (const KernelParameter& parameter : kernel_.parameters) {
+      if (!parameter.is_pointer) continue;
+      Variable pointer;
+      pointer.name = parameter.name;
+      pointer.type = (parameter.points_to_const ? "const " : "") + parameter.type;
+      pointer.scalar = parameter.scalar;
+      pointer.is_pointer = true;
+      result.emplace(parameter.name, std::move(pointer));
+    }
+    for (const StmtPtr& stmt : kernel_.body) {
+      const auto* declared = as<Declaration>(stmt);
+      const bool is_pointer = declared != nullptr && declared->value &&
+                              declared->variable.is_pointer && declared->variable.extents.empty();
+      if (is_pointer && result.emplace(declared->variable.name, declared->variable).second)
+        continue;
+      fixed.merge(declared_names({stmt}));
+    }
+    return result;
+  }
+
+  // Declares the next pointer in the pointer's place.
+  void begin(const std::string& pointer, ExprPtr value, Block& body) {
+    Variable next = pointers_.at(pointer);
+    next.name = names_.fresh(pointer);
     body.push_back(declare(next, std::move(value)));
-    current_.at(parameter) = next.name;
+    current_.at(pointer) = next.name;
   }
 
   const Kernel& kernel_;
   Names names_;
-  std::map<std::string, std::string> current_;  // what stands for a parameter now
+  std::map<std::string, Variable> pointers_;    // those that move on
+  std::map<std::string, std::string> current_;  // what stands for each now
 };
 
 }  // namespace

@@ -8,6 +8,9 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string>
@@ -42,7 +45,31 @@ struct Total {
   std::string root;  // the variable that it puts together
   Combination by;
   ThreadSet threads;
+  std::optional<double> bound;  // as in LockstepValue
+
+  bool same_value(const std::string& variable, const Combination& operation,
+                  std::optional<double> number) const {
+    return root == variable && by == operation && bound == number;
+  }
 };
+
+// The number, of the type; null where it is none of it.
+ExprPtr number_of_type(double value, ScalarType type) {
+  if (!is_floating(type)) {
+    const bool is_int = std::trunc(value) == value && std::abs(value) < 0x1p31;
+    return is_int ? integer(static_cast<std::int64_t>(value)) : nullptr;
+  }
+  if (!std::isfinite(value)) return nullptr;
+  const bool is_single = type == ScalarType::f32;
+  std::array<char, 32> digits{};
+  char* const last = digits.data() + digits.size();
+  const auto end = is_single ? std::to_chars(digits.data(), last, static_cast<float>(value))
+                             : std::to_chars(digits.data(), last, value);
+  std::string text(digits.data(), end.ptr);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  if (is_single) text += "f";
+  return with_type(floating(text), type);
+}
 
 class ExchangeReplacer {
  public:
@@ -52,7 +79,7 @@ class ExchangeReplacer {
   std::optional<Kernel> run() {
     Kernel result = kernel_;
     result.body = visit(kernel_.body);
-    if (trees_ == 0) return std::nullopt;
+    if (trees_ == 0 || reads_lost_) return std::nullopt;
     result.body = with_first_threads(result.body);
     result.body.insert(result.body.begin(), slots_.begin(), slots_.end());
     if (!drop_arrays(result.body)) return std::nullopt;
@@ -76,6 +103,11 @@ class ExchangeReplacer {
         result.push_back(with_known_elements(stmt));
         passed_.push_back(stmt);
         continue;
+      }
+      for (const std::string& array : touched_) {
+        const int inside =
+            mentions_of(array, body_of(*stmt)) + mentions_of(array, otherwise_of(*stmt));
+        reads_lost_ = reads_lost_ || mentions_of(array, Block{stmt}) > inside;
       }
       if (is_loop) loops_.emplace_back(passed_.size(), declared_names(body_of(*stmt)));
       Block body = visit(body_of(*stmt));
@@ -127,11 +159,21 @@ class ExchangeReplacer {
         return first;
       }
     }
+    // What the block shares outside of arrays is set as before, if to a total.
     std::map<std::string, std::map<std::int64_t, Total>> elements;
     for (const auto& [array, values] : behind->arrays()) {
+      if (analysis_.local(array)->extents.empty()) {
+        if (!is_used_later(array, gone)) continue;
+        const auto total = total_of({values.at(0)});
+        if (!total) return first;
+        totals.emplace(array, *total);
+        continue;
+      }
       touched_.insert(array);
       for (const auto& [at, value] : values) {
-        if (const auto total = total_of({value}); total) elements[array].emplace(at, *total);
+        const auto total = total_of({value});
+        if (total) elements[array].emplace(at, *total);
+        if (!total) lost_[array].insert(at);
       }
     }
     if (totals.empty() && elements.empty()) return first;
@@ -153,8 +195,10 @@ class ExchangeReplacer {
       const LockstepValue& value = values[thread];
       if (value.kind != LockstepValue::Kind::threads || value.threads != all || value.by.is_none())
         continue;
-      if (!total) total = Total{value.variable, value.by, {}};
-      if (total->root != value.variable || !(total->by == value.by)) return std::nullopt;
+      const auto type = analysis_.local(value.variable)->scalar;
+      if (value.bound && !number_of_type(*value.bound, *type)) return std::nullopt;
+      if (!total) total = Total{value.variable, value.by, {}, value.bound};
+      if (!total->same_value(value.variable, value.by, value.bound)) return std::nullopt;
       total->threads.set(thread);
     }
     return total;
@@ -233,7 +277,7 @@ class ExchangeReplacer {
     std::vector<std::pair<Total, std::string>> made;
     const auto result_of = [&](const Total& total) {
       for (const auto& [other, name] : made)
-        if (other.root == total.root && other.by == total.by) return name;
+        if (other.same_value(total.root, total.by, total.bound)) return name;
       made.emplace_back(total, write_tree(total, out));
       return made.back().second;
     };
@@ -247,9 +291,13 @@ class ExchangeReplacer {
     for (const auto& [name, total] : totals) {
       const Variable& variable = *analysis_.local(name);
       const ExprPtr value = source::variable(result_of(total), variable.scalar);
-      out.push_back(declares(gone, name)
-                        ? declare(variable, value)
-                        : source::assign(source::variable(name, variable.scalar), value));
+      const bool is_declared = declares(gone, name);
+      if (is_declared && variable.storage == Storage::automatic) {
+        out.push_back(declare(variable, value));
+        continue;
+      }
+      if (is_declared) out.push_back(declare(variable, nullptr));
+      out.push_back(source::assign(source::variable(name, variable.scalar), value));
     }
   }
 
@@ -280,26 +328,38 @@ class ExchangeReplacer {
              source::assign(source::variable(stride), AssignmentOperator::divide, integer(2)),
              {branch(less(thread_index(), source::variable(stride)), {round}), barrier()}));
     std::string result = names_.fresh(total.root + "_total");
-    out.push_back(declare(local_variable(result, root.type, root.scalar), slot(integer(0))));
+    ExprPtr value = slot(integer(0));
+    if (total.bound) {
+      value = with_type(
+          source::call(total.by.function, {value, number_of_type(*total.bound, *root.scalar)}),
+          root.scalar);
+    }
+    out.push_back(declare(local_variable(result, root.type, root.scalar), std::move(value)));
     return result;
   }
 
   // Elements that exchanges left totals in, as the totals, until something else is put into the
-  // array.
+  // array. Notes where something else that they left is read.
   StmtPtr with_known_elements(const StmtPtr& stmt) {
     const auto* target = as<Subscript>(target_of(*stmt));
     const auto* written = target != nullptr ? as<VariableReference>(target->base) : nullptr;
-    if (known_.empty()) return stmt;
+    if (known_.empty() && lost_.empty()) return stmt;
     Block result = rewrite_expressions({stmt}, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       const auto* element = as<Subscript>(expr);
       const auto* array = element != nullptr ? as<VariableReference>(element->base) : nullptr;
       const auto* at = element != nullptr ? as<IntegerLiteral>(element->index) : nullptr;
       if (array == nullptr || at == nullptr || expr == target_of(*stmt)) return std::nullopt;
+      const auto lost = lost_.find(array->name);
+      reads_lost_ = reads_lost_ || (lost != lost_.end() && lost->second.contains(at->value));
       const auto known = known_.find(array->name);
       if (known == known_.end() || !known->second.contains(at->value)) return std::nullopt;
       return source::variable(known->second.at(at->value), expr->type);
     });
-    if (written != nullptr) known_.erase(written->name);
+    if (written == nullptr) return result.front();
+    known_.erase(written->name);
+    const auto* at = as<IntegerLiteral>(target->index);
+    const auto lost = lost_.find(written->name);
+    if (at != nullptr && lost != lost_.end()) lost->second.erase(at->value);
     return result.front();
   }
 
@@ -409,6 +469,9 @@ class ExchangeReplacer {
   std::vector<std::pair<std::size_t, std::set<std::string>>> loops_;
   std::set<std::string> touched_;  // arrays that exchanges went through
   std::map<std::string, std::map<std::int64_t, std::string>> known_;  // totals in arrays
+  // What exchanges left in arrays besides totals, which goes with them.
+  std::map<std::string, std::set<std::int64_t>> lost_;
+  bool reads_lost_ = false;
   int trees_ = 0;
 };
 
@@ -421,8 +484,16 @@ namespace {
 Block with_exchanges_split_off(const Block& block, const Analysis& analysis,
                                std::uint32_t threads) {
   Block result;
+  // What is an exchange as it stands, from the first shuffle on, stays whole.
+  std::optional<Lockstep> whole;
   for (const StmtPtr& stmt : block) {
     const auto* choice = as<Branch>(stmt);
+    if (!whole && holds_shuffle(stmt)) whole.emplace(analysis, threads);
+    if (whole && whole->run(stmt)) {
+      result.push_back(stmt);
+      continue;
+    }
+    whole.reset();
     std::size_t end = 0;
     if (choice != nullptr && choice->otherwise.empty()) {
       for (std::size_t at = 0; at < choice->body.size(); ++at)

@@ -75,11 +75,14 @@ std::optional<double> number_of(const ExprPtr& expr) {
   return std::nullopt;
 }
 
-// Whether the tree puts together what a loop does by the reduction.
+// Whether the tree puts together what a loop does by the reduction: an extremum is one whatever it
+// is called, max or fmaxf.
 bool goes_on(const ReductionTree& tree, const Reduction& reduction) {
-  return reduction.kind == Reduction::Kind::comparison
-             ? extremum_of(tree.sum.function) == reduction.relation
-             : tree.sum.same_operation(reduction);
+  const auto kept = extremum_of(tree.sum.function);
+  if (reduction.kind == Reduction::Kind::comparison) return kept == reduction.relation;
+  if (reduction.kind == Reduction::Kind::function && kept)
+    return kept == extremum_of(reduction.function);
+  return tree.sum.same_operation(reduction);
 }
 
 // Whether the place is the loop's counter, so that of equal values the smallest place stays.

@@ -3,10 +3,12 @@
 #include "affine/varying.h"
 #include "rewrite/analysis/block_row.h"
 #include "rewrite/analysis/block_stride_loop.h"
+#include "rewrite/analysis/grid_guard.h"
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/uses.h"
+#include "rewrite/forms/vector_components.h"
 #include "rewrite/transform/exchanges_as_trees.h"
 #include "rewrite/transform/row_launch.h"
 #include "rewrite/transform/row_parts.h"
@@ -36,7 +38,8 @@ class CopyPropagation {
     for (std::size_t at = 0; at < block.size();) {
       const auto* copied = copy_of(block[at]);
       const Block rest(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end());
-      if (copied == nullptr || changes(rest, copied->name)) {
+      if (copied == nullptr ||
+          changes(rest, copied->name, to<Declaration>(block[at]).variable.name)) {
         const StmtPtr& stmt = block[at];
         if (!body_of(*stmt).empty() || !otherwise_of(*stmt).empty())
           block[at] = with_blocks(stmt, run(body_of(*stmt)), run(otherwise_of(*stmt)));
@@ -70,6 +73,21 @@ class CopyPropagation {
     return fits && analysis_.is_single_definition(variable.name) ? from : nullptr;
   }
 
+  // Whether the variable changes where its copy is still used. What the copy is last used for may
+  // be the variable's own next value: const float a = sum; sum = a + b.
+  static bool changes(const Block& block, const std::string& name, const std::string& copy) {
+    for (std::size_t at = 0; at < block.size(); ++at) {
+      const auto* assigned = as<Assignment>(block[at]);
+      const bool is_last =
+          assigned != nullptr && is_named(assigned->target, name) &&
+          !is_mentioned(Block(block.begin() + static_cast<std::ptrdiff_t>(at) + 1, block.end()),
+                        copy);
+      if (is_last) return false;
+      if (changes({block[at]}, name)) return true;
+    }
+    return false;
+  }
+
   static bool changes(const Block& block, const std::string& name) {
     bool found = false;
     walk(block, [&](const Stmt& stmt) {
@@ -91,6 +109,53 @@ class CopyPropagation {
 // type, where neither changes behind them: uses mean the other one.
 Block with_copies_propagated(const Kernel& kernel) {
   return CopyPropagation(kernel).run(kernel.body);
+}
+
+bool is_builtin_number(ExprPtr expr, const char* name) {
+  while (const auto* converted = as<Cast>(expr))
+    expr = converted->operand;
+  return is_builtin(*expr, name);
+}
+
+// The statement as a loop in which the blocks of the grid take rows in turn; null for
+// others.
+const ForLoop* loop_of_grid(const Stmt& stmt) {
+  const auto* loop = as<ForLoop>(stmt);
+  const auto* counter = loop != nullptr ? loop->declaration() : nullptr;
+  const auto* going = counter != nullptr ? as<Binary>(loop->condition) : nullptr;
+  const auto* step = going != nullptr && loop->step ? as<Assignment>(loop->step) : nullptr;
+  if (step == nullptr || !counter->value) return nullptr;
+  const std::string& name = counter->variable.name;
+  const bool fits = is_builtin_number(counter->value, "blockIdx.x") &&
+                    going->op == BinaryOperator::less && is_named(going->left, name) &&
+                    step->op == AssignmentOperator::add && is_named(step->target, name) &&
+                    is_builtin_number(step->value, "gridDim.x") &&
+                    !changed_names(loop->body).contains(name);
+  return fits ? loop : nullptr;
+}
+
+// for (row = blockIdx.x; row < rows; row += gridDim.x) ...   ->   row = blockIdx.x; ...
+//
+// where the grid has a block for each row: every block has one round. The kernel's own statements
+// alone are looked at.
+Block with_a_row_a_block(const KernelForm& form, const Launch& launch) {
+  const ExprPtr extent = grid_extent(launch, 0, form.kernel);
+  const auto blocks = extent ? form.analysis.polynomial(extent) : std::nullopt;
+  Block result;
+  for (const StmtPtr& stmt : form.kernel.body) {
+    const ForLoop* loop = loop_of_grid(*stmt);
+    const auto limit = loop != nullptr ? form.analysis.polynomial(to<Binary>(loop->condition).right)
+                                       : std::nullopt;
+    if (!blocks || !limit || !(*limit == *blocks)) {
+      result.push_back(stmt);
+      continue;
+    }
+    Variable row = loop->declaration()->variable;
+    row.is_const = true;
+    result.push_back(declare(row, loop->declaration()->value));
+    result.insert(result.end(), loop->body.begin(), loop->body.end());
+  }
+  return result;
 }
 
 class RowRaiser {
@@ -377,6 +442,19 @@ Result<KernelState> serialise_rows(const KernelAnalysis& kernel) {
   auto single = kernel.single_exit();
   if (!single) return single.error();
   const KernelForm* form = *single;
+  std::optional<KernelForm> alone;
+  if (Block body = with_a_row_a_block(*form, **launch); body != form->kernel.body) {
+    Kernel of_row = form->kernel;
+    of_row.body = std::move(body);
+    form = &alone.emplace(std::move(of_row));
+  }
+  std::optional<KernelForm> apart;
+  if (Block body = with_vector_components(form->kernel); body != form->kernel.body) {
+    Kernel components = form->kernel;
+    components.body = std::move(body);
+    components.body = with_copies_propagated(components);
+    form = &apart.emplace(std::move(components));
+  }
   std::optional<KernelForm> trees;
   if (auto written = with_exchanges_as_trees(*form, (*launch)->block))
     form = &trees.emplace(std::move(*written));
