@@ -1,4 +1,4 @@
-// Products of 16-bit matrices on Hopper's tensor cores.
+// Products of matrices on Hopper's tensor cores.
 #include "rewrite/step_checks.h"
 
 namespace regraph::test::wgmma_test {
@@ -12,20 +12,21 @@ struct ProductText {
   std::string term = {};
   std::string use = "C[row * N + col] = __float2half(sum);";
   std::string result = "__half";
+  std::string sum = "float sum = 0.0f;";
   std::string assume = "{noalias: true, reassociate: true}";
   std::string tests = "{M: 130, N: 70, K: 45}, {M: 128, N: 256, K: 128}, {M: 1, N: 3, K: 1}";
 };
 
 Result<std::unique_ptr<KernelCase>> product(const ProductText& text = {}) {
-  const std::string header = text.type == "__half" ? "cuda_fp16.h" : "cuda_bf16.h";
+  const std::string header = text.type == "__nv_bfloat16" ? "cuda_bf16.h" : "cuda_fp16.h";
   return KernelCase::make(
       "#include <" + header + ">\n__global__ void product(const " + text.type + "* A, const " +
           text.type + "* B, " + text.result +
           "* C, int M, int N, int K) {\n"
           "  int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
           "  int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
-          "  if (row < M && col < N) {\n    float sum = 0.0f;\n"
-          "    for (int k = 0; k < K; ++k) sum += " +
+          "  if (row < M && col < N) {\n    " +
+          text.sum + "\n    for (int k = 0; k < K; ++k) sum += " +
           (text.term.empty()
                ? text.to_float + "(A[" + text.a + "]) * " + text.to_float + "(B[" + text.b + "])"
                : text.term) +
@@ -114,6 +115,105 @@ TEST(Wgmma, TakesBatches) {
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
   const auto state = expect_correct(**kernel, {wgmma()});
   EXPECT_NE(source::print(state.unit).find("cp.async.bulk.tensor.2d"), std::string::npos);
+}
+
+ProductText singles(const std::string& a, const std::string& b) {
+  ProductText text;
+  text.type = "float";
+  text.to_float = "";
+  text.a = a;
+  text.b = b;
+  text.use = "C[row * N + col] = sum * 0.5f;";
+  text.result = "float";
+  text.assume = "{noalias: true, reassociate: true, precision: any}";
+  text.tests = "{M: 130, N: 70, K: 45}, {M: 256, N: 264, K: 200}, {M: 1, N: 3, K: 1}";
+  return text;
+}
+
+ProductText bytes(const std::string& a, const std::string& b) {
+  ProductText text = singles(a, b);
+  text.type = "signed char";
+  text.to_float = "(int)";
+  text.sum = "int sum = 0;";
+  text.use = "C[row * N + col] = sum;";
+  text.result = "int";
+  text.assume = "{noalias: true, reassociate: false}";
+  text.tests = "{M: 130, N: 70, K: 45}, {M: 256, N: 272, K: 400}, {M: 1, N: 3, K: 1}";
+  return text;
+}
+
+struct Layout {
+  const char* a;
+  const char* b;
+  bool from_registers;
+};
+// One factor at least has neighbours along k.
+constexpr Layout kLayouts[] = {{"row * K + k", "col * K + k", false},
+                               {"row * K + k", "k * N + col", true},
+                               {"k * M + row", "col * K + k", true}};
+
+// The factor that lies across k goes through registers, and fills the instruction's rows.
+TEST(Wgmma, TakesSinglePrecisionAsTf32) {
+  for (const Layout& layout : kLayouts) {
+    for (const Application& step : {wgmma(), wgmma("128", "256", "2"), wgmma("128", "128", "6")}) {
+      SCOPED_TRACE(std::string(layout.a) + ", " + layout.b + ' ' + step.parameters.at("rows"));
+      auto kernel = product(singles(layout.a, layout.b));
+      ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+      const auto state = expect_correct(**kernel, {step});
+      const std::string code = source::print(state.unit);
+      EXPECT_NE(code.find("k8.f32.tf32.tf32"), std::string::npos);
+      EXPECT_EQ(code.find("cvt.rna.tf32") != std::string::npos, layout.from_registers);
+    }
+  }
+}
+
+TEST(Wgmma, TakesBytes) {
+  for (const Layout& layout : kLayouts) {
+    SCOPED_TRACE(std::string(layout.a) + ", " + layout.b);
+    auto kernel = product(bytes(layout.a, layout.b));
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    const bool is_tall = std::string(layout.a) == "k * M + row";
+    const auto state =
+        expect_correct(**kernel, {is_tall ? wgmma("128", "256", "4") : wgmma("256", "128", "4")});
+    const std::string code = source::print(state.unit);
+    EXPECT_NE(code.find("k32.s32.s8.s8"), std::string::npos);
+    EXPECT_EQ(code.find("__byte_perm") != std::string::npos, layout.from_registers);
+  }
+}
+
+TEST(Wgmma, TakesBytesWithoutSignsAndAnyUseOfTheSum) {
+  ProductText text = bytes("row * K + k", "col * K + k");
+  text.type = "unsigned char";
+  text.term = "A[row * K + k] * B[col * K + k]";
+  text.result = "float";
+  text.use = "C[row * N + col] = 0.01f * (float)sum + 1.0f;";
+  auto kernel = product(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = expect_correct(**kernel, {wgmma("128", "128", "6")});
+  EXPECT_NE(source::print(state.unit).find("s32.u8.u8"), std::string::npos);
+}
+
+TEST(Wgmma, RefusesWhatTensorCoresDoNotRead) {
+  auto across = product(singles("k * M + row", "k * N + col"));
+  ASSERT_TRUE(across.ok()) << across.error().message;
+  expect_refusal(**across, wgmma(), "no factor's neighbours in memory differ in k");
+  ProductText exact = singles("row * K + k", "col * K + k");
+  exact.assume = "{noalias: true, reassociate: true}";
+  auto kept = product(exact);
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  expect_refusal(**kept, wgmma(), "precision: any");
+  auto narrow = product(bytes("row * K + k", "k * N + col"));
+  ASSERT_TRUE(narrow.ok()) << narrow.error().message;
+  expect_refusal(**narrow, wgmma("128", "256"), "'columns' must be 256");
+  // A byte's product in single precision may not be exact.
+  ProductText rounded = bytes("row * K + k", "col * K + k");
+  rounded.sum = "float sum = 0.0f;";
+  rounded.to_float = "(float)";
+  rounded.result = "float";
+  rounded.assume = "{noalias: true, reassociate: true}";
+  auto floats = product(rounded);
+  ASSERT_TRUE(floats.ok()) << floats.error().message;
+  expect_refusal(**floats, wgmma(), "float, half or bfloat16");
 }
 
 TEST(Wgmma, RefusesProductsOfDoubles) {

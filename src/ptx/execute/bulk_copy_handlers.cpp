@@ -169,6 +169,22 @@ class TensorCopy {
 
  private:
   static constexpr std::uint64_t kMostBytes = 256 << 10;
+  static constexpr std::uint32_t kTf32 = 11;
+
+  // To 10 bits of the mantissa, the nearest, of two the even one. That the copies round is how
+  // CUTLASS uses them; which way ties go was not measured.
+  static void round_to_tf32(std::byte* values, std::uint64_t bytes) {
+    constexpr Word kCut = 13;
+    constexpr Word kExponent = 0x7f800000U;
+    for (std::uint64_t at = 0; at + sizeof(Word) <= bytes; at += sizeof(Word)) {
+      Word bits = 0;
+      std::memcpy(&bits, values + at, sizeof(bits));
+      if ((bits & kExponent) == kExponent) continue;
+      bits += (1U << (kCut - 1)) - 1 + (bits >> kCut & 1U);
+      bits &= ~((1U << kCut) - 1);
+      std::memcpy(values + at, &bits, sizeof(bits));
+    }
+  }
 
   std::size_t dimensions() const { return static_cast<std::size_t>(copy_.dimensions); }
 
@@ -267,6 +283,8 @@ class TensorCopy {
           find_lane(*warp_.block, warp_, StateSpace::global, from, bytes, lane_);
       if (found.host == nullptr) return fault_at(StateSpace::global, false, from);
       std::memcpy(values_.data() + number * line_bytes_ + one.first, found.host, bytes);
+      if (map_.type == kTf32)
+        round_to_tf32(values_.data() + number * line_bytes_ + one.first, bytes);
       for (std::uint64_t at = 0; at + kUnit <= bytes; at += kUnit)
         places_.push_back(from + at);
       if (!may_read(from, bytes)) return false;

@@ -36,6 +36,7 @@ class ProductFinder {
     product_.counted = std::move(loop->counted);
     product_.is_wide = loop->is_wide;
     product_.factor_type = loop->factor;
+    product_.sum_type = loop->sum_type;
     product_.sum = std::move(loop->sum);
     product_.guards = std::move(loop->guards);
     values_ = std::move(loop->values);

@@ -45,7 +45,8 @@ struct MatrixProduct {
   Polynomial first;  // iterations, the same for all threads
   Polynomial limit;
   bool is_wide = false;                      // the counter has 64 bits
-  ScalarType factor_type = ScalarType::f32;  // or f16, bf16
+  ScalarType factor_type = ScalarType::f32;  // or f16, bf16, i8, u8
+  ScalarType sum_type = ScalarType::f32;     // or i32
   std::string sum;                           // what products are added to
   std::vector<ExprPtr> guards;               // under which they are
   std::array<ProductFactor, 2> factors;

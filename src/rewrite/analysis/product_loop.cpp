@@ -81,14 +81,19 @@ class ProductLoopFinder {
     if (update_.assignment == nullptr) return refuse("the loop adds nothing up");
     const auto* target = as<VariableReference>(update_.assignment->target);
     const Variable* variable = target != nullptr ? form_.analysis.local(target->name) : nullptr;
-    if (variable == nullptr || !variable->extents.empty() || variable->scalar != ScalarType::f32)
-      return refuse("what the loop adds to is no single-precision variable");
+    if (variable == nullptr || !variable->extents.empty() ||
+        (variable->scalar != ScalarType::f32 && variable->scalar != ScalarType::i32)) {
+      return refuse("what the loop adds to is no variable of single precision, nor an int");
+    }
     result_.sum = target->name;
+    result_.sum_type = *variable->scalar;
     result_.guards = update_.guards;
     return {};
   }
 
-  static bool is_factor_type(const std::optional<ScalarType>& type) {
+  bool is_factor_type(const std::optional<ScalarType>& type) const {
+    if (result_.sum_type == ScalarType::i32)
+      return type == ScalarType::i8 || type == ScalarType::u8;
     return type == ScalarType::f32 || type == ScalarType::f16 || type == ScalarType::bf16;
   }
 
@@ -134,7 +139,9 @@ class ProductLoopFinder {
       if (parameter == nullptr || !parameter->is_pointer || !is_factor_type(parameter->scalar) ||
           indices_of(*value).size() != 1) {
         return refuse(
-            "a factor of the product is no element of an array of float, half or bfloat16");
+            result_.sum_type == ScalarType::i32
+                ? "a factor of the product is no element of an array of bytes"
+                : "a factor of the product is no element of an array of float, half or bfloat16");
       }
       const bool is_first = &value == result_.values.data();
       if (!is_first && result_.factor != *parameter->scalar)
@@ -143,8 +150,13 @@ class ProductLoopFinder {
       if (form_.analysis.is_written(base->name) || form_.analysis.is_viewed(base->name))
         return refuse("'" + base->name + "' is written in the kernel, or read as another type");
     }
-    // Products of two halves would be rounded to half before they are added, those of doubles not
-    // be rounded at all.
+    // Products of bytes are of int, whatever they are converted to. Products of two halves would be
+    // rounded to half before they are added, those of doubles not be rounded at all.
+    if (result_.sum_type == ScalarType::i32) {
+      if (product->type && (is_floating(*product->type) || size_in_bytes(*product->type) != 4))
+        return refuse("the products are not of int");
+      return {};
+    }
     for (const ExprPtr& value : {resolved(left), resolved(right)}) {
       if (value->type.value_or(result_.factor) != ScalarType::f32)
         return refuse("the products are not of single precision");

@@ -21,8 +21,6 @@ int architecture_number(const std::string& architecture) {
 }
 
 Result<TensorPlace> find_tensor_place(const KernelAnalysis& kernel, int least_architecture) {
-  if (!kernel.problem().assume.reassociate)
-    return refuse("the problem does not grant 'assume: {reassociate: true}'");
   if (architecture_number(kernel.limits().architecture) < least_architecture)
     return refuse("the device has no such tensor cores");
   auto form = kernel.direct_normal();
@@ -31,6 +29,9 @@ Result<TensorPlace> find_tensor_place(const KernelAnalysis& kernel, int least_ar
   if (!launch) return launch.error();
   auto product = find_matrix_product(**form, kernel);
   if (!product) return product.error();
+  // Sums of integers are the same in any order.
+  if (is_floating(product->sum_type) && !kernel.problem().assume.reassociate)
+    return refuse("the problem does not grant 'assume: {reassociate: true}'");
   TensorPlace place{std::move(*product), {}, **launch};
   place.tile.element = place.product.factor_type;
   return place;

@@ -15,6 +15,11 @@ struct TensorPlace {
   Launch launch;  // afterwards
 };
 
+// Why factors of single precision are refused where precision is to be kept.
+inline constexpr const char* kLosesPrecision =
+    "the problem does not grant 'assume: {precision: any}', and tf32 keeps 10 bits of a factor's "
+    "mantissa";
+
 // "sm_90a" -> 90, 0 for what is not named that way.
 [[nodiscard]] int architecture_number(const std::string& architecture);
 

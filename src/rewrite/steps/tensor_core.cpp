@@ -93,9 +93,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
           "'stages' 2 to 6");
     }
     if (!is_half && kernel.problem().assume.keep_precision) {
-      return refuse(
-          "the problem does not grant 'assume: {precision: any}', and tf32 keeps 10 bits of a "
-          "factor's mantissa");
+      return refuse(kLosesPrecision);
     }
     constexpr int kLeastArchitecture = 80;
     auto found = find_tensor_place(kernel, kLeastArchitecture);

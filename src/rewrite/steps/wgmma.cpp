@@ -1,5 +1,5 @@
-// wgmma: a product of 16-bit matrices is computed by Hopper's tensor cores, which read their
-// factors from shared memory.
+// wgmma: a product of matrices is computed by Hopper's tensor cores, which read their factors from
+// shared memory.
 //
 //   for (k = 0; k < K; ++k) sum += float(A[i*K+k]) * float(B[k*N+j]);     one thread an element
 //
@@ -7,9 +7,14 @@
 // two that multiply them (warpgroup_code.h). What the original does with the sum is done for each
 // element, under its guards.
 //
+// Of 16 bits, tensor cores read factors whichever way they lie in memory. Of bytes and of single
+// precision they read those whose neighbours in memory differ in k; one that lies the other way
+// goes through registers (register_fragments.h), and fills the instruction's rows.
+//
 // Legal where sums may be reordered: products of two halves, or of two bfloat16, are exact in
-// single precision, in which tensor cores add up. The kernel has to be such a product and nothing
-// else (matrix_product.h), of factors in any order; sizes are any: what is outside becomes zeros,
+// single precision, in which tensor cores add up, sums of bytes are exact in any order. Factors of
+// single precision are rounded to tf32, or cut off to it at the matrices' borders, where the
+// problem grants that. The kernel has to be such a product and nothing else (matrix_product.h), of factors in any order; sizes are any: what is outside becomes zeros,
 // copies are by vectors where rows are aligned (asked when the kernel runs) and by elements
 // elsewhere. sm_90a alone has the instruction.
 #include "rewrite/steps/parameter_reader.h"
@@ -66,14 +71,13 @@ class Wgmma final : public PlacedStep<TensorPlace> {
     auto found = find_tensor_place(kernel, kArchitecture);
     if (!found) return found.error();
     TensorPlace place = std::move(*found);
-    if (place.tile.element != ScalarType::f16 && place.tile.element != ScalarType::bf16)
-      return refuse("the factors are not of 16 bits");
+    if (place.tile.element == ScalarType::f32 && kernel.problem().assume.keep_precision)
+      return refuse(kLosesPrecision);
     const std::size_t of_rows = rows_in_memory(place.product);
     TensorTile& tile = place.tile;
     tile.tile[of_rows] = rows;
     tile.tile[1 - of_rows] = columns;
-    tile.warp[of_rows] = rows / 2;
-    tile.warp[1 - of_rows] = columns;
+    if (Status status = share_out(place); !status) return status.error();
     tile.layout = StripLayout::panels;
     tile.depth = tile.panel();
     tile.stages = stages;
@@ -98,10 +102,34 @@ class Wgmma final : public PlacedStep<TensorPlace> {
     result.unit.kernel.launch_bounds_min_blocks = 1;
     result.plan.launches.front() = place.launch;
     rely_on(result, kNeedsDistinctBuffers);
-    rely_on(result, kReordersSums);
+    if (is_floating(place.product.sum_type)) rely_on(result, kReordersSums);
+    if (place.tile.element == ScalarType::f32) rely_on(result, kLowersPrecision);
     rely_on(result, kNeedsOwnTarget);
     rely_on_alignment(result, kernel.problem().assume.align);
     return result;
+  }
+
+ private:
+  // Which factor fills the instruction's rows, half of them a warpgroup.
+  static Status share_out(TensorPlace& place) {
+    TensorTile& tile = place.tile;
+    const auto& factors = place.product.factors;
+    tile.instruction_rows = rows_in_memory(place.product);
+    if (tile.element_bytes() != 2 && !(factors[0].along_k && factors[1].along_k)) {
+      if (!factors[0].along_k && !factors[1].along_k)
+        return refuse("no factor's neighbours in memory differ in k, as tensor cores need it");
+      tile.from_registers = true;
+      tile.instruction_rows = factors[0].along_k ? 1 : 0;
+    }
+    const std::size_t lines = tile.instruction_rows;
+    tile.warp[lines] = tile.tile[lines] / 2;
+    tile.warp[1 - lines] = tile.tile[1 - lines];
+    constexpr int kTwoFragments = 128;
+    if (tile.from_registers && tile.element_bytes() == 1 && tile.warp[lines] != kTwoFragments) {
+      return refuse(fmt::format("of bytes, '{}' must be 256 here",
+                                lines == rows_in_memory(place.product) ? "rows" : "columns"));
+    }
+    return {};
   }
 };
 

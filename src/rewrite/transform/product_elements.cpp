@@ -43,7 +43,7 @@ class StagedElements {
     const std::size_t columns = 1 - rows_;
     const ExprPtr place = variable(names_.e);
     const ExprPtr part =
-        element(variable(names_.sums, ScalarType::f32),
+        element(variable(names_.sums, product_.sum_type),
                 {source::add(multiply(variable(names_.i), integer(pitch)),
                              source::add(variable(names_.j), variable(names_.e)))});
     Block body = element_body(form_, launch_, product_, part);
@@ -196,7 +196,7 @@ Block element_body(const KernelForm& form, const Launch& launch, const MatrixPro
       rewrite_statements(form.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
         if (stmt.get() != product.loop) return std::nullopt;
         const StmtPtr sum =
-            assign(variable(product.sum, ScalarType::f32), AssignmentOperator::add, part);
+            assign(variable(product.sum, product.sum_type), AssignmentOperator::add, part);
         if (product.guards.empty()) return Block{sum};
         return Block{branch(conjunction(product.guards), {sum})};
       });

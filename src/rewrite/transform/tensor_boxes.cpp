@@ -25,6 +25,20 @@ ExprPtr end_of(const ProductFactor& factor) {
   return end;
 }
 
+// Of single precision the copies round to tf32.
+int element_type(ScalarType type) {
+  switch (type) {
+    case ScalarType::f16:
+      return 6;
+    case ScalarType::bf16:
+      return 10;
+    case ScalarType::f32:
+      return 11;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 std::optional<FactorTensor> tensor_of(const MatrixProduct& product, std::size_t factor) {
@@ -109,7 +123,7 @@ void BoxWriter::make_map(std::size_t factor) {
                       tile_.element_bytes()),
           true, "0");
   // PTX ISA, tensormap.replace: numbers of types and modes.
-  fixed("elemtype", tile_.element == ScalarType::f16 ? "6" : "10");
+  fixed("elemtype", std::to_string(element_type(tile_.element)));
   fixed("interleave_layout", "0");
   fixed("swizzle_mode", "3");
   fixed("fill_mode", "0");

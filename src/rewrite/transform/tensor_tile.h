@@ -21,8 +21,7 @@ enum class StripLayout : std::uint8_t {
   // `tile`.
   lines,
   // Panels of 128 bytes across, eight chunks of 16 bytes a line, which are exchanged by exclusive
-  // or
-  // with the line's number: what wgmma calls its swizzle of 128 bytes, and what ldmatrix reads
+  // or with the line's number: what wgmma calls its swizzle of 128 bytes, and what ldmatrix reads
   // without bank conflicts. `depth` is a panel.
   panels,
 };
@@ -40,6 +39,11 @@ struct TensorTile {
   // Fragments are loaded a step ahead, across strips too, and a strip's copies are begun in parts
   // between the products; `depth` is an even number of steps then.
   bool ahead = false;
+
+  // wgmma: the factor that fills the instruction's 64 rows, and whether its fragments are taken from
+  // registers, for which its neighbours in memory need not differ in k.
+  std::size_t instruction_rows = 0;
+  bool from_registers = false;
 
   // Threads that do nothing else than copy, behind those that multiply; 0: all copy.
   int copying_threads = 0;

@@ -4,6 +4,7 @@
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/product_elements.h"
 #include "rewrite/transform/tensor_boxes.h"
+#include "rewrite/transform/register_fragments.h"
 #include "rewrite/transform/tensor_copies.h"
 #include "source/build.h"
 #include "source/printer.h"
@@ -19,7 +20,6 @@ namespace regraph::rewrite {
 namespace {
 
 constexpr int kInstructionRows = 64;
-constexpr int kInstructionDepth = 16;
 // Of strips: eight lines of a panel are exchanged by the last bits of addresses.
 constexpr int kStripAlignment = 1024;
 // Of the descriptors of shared memory: addresses count 16 bytes (PTX ISA, "Matrix Descriptor").
@@ -41,6 +41,8 @@ class WarpgroupCode {
         product_(product),
         tile_(tile),
         rows_(rows_in_memory(product)),
+        lines_(tile.instruction_rows),
+        across_(1 - tile.instruction_rows),
         fresh_(form.kernel),
         names_(fresh_, product),
         barriers_(fresh_.fresh("barriers")),
@@ -49,7 +51,8 @@ class WarpgroupCode {
         wait_(fresh_.fresh("wait")),
         phase_(fresh_.fresh("phase")),
         copier_(fresh_.fresh("copier")),
-        boxes_(text_, product_, tile_, names_, fresh_) {}
+        boxes_(text_, product_, tile_, names_, fresh_),
+        fragments_(text_, tile_, names_, fresh_) {}
 
   Block run() {
     declare();
@@ -60,7 +63,7 @@ class WarpgroupCode {
     stage_sums();
     text_.close();
     text_.line("__syncthreads();");
-    text_.line("float* const {} = (float*){};", names_.sums, names_.tiles);
+    text_.line("{0}* const {1} = ({0}*){2};", sum_type(), names_.sums, names_.tiles);
     write_staged_elements(text_, form_, launch_, product_, tile_, names_, rows_, pitch(),
                           threads());
     return text_.block();
@@ -70,9 +73,12 @@ class WarpgroupCode {
   const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
   const char* index_type() const { return product_.is_wide ? "long long" : "int"; }
   int threads() const { return kMultiplyingThreads + tile_.copying_threads; }
-  int columns() const { return tile_.tile[1 - rows_]; }
+  std::string sum_type() const { return std::string(cuda_name(product_.sum_type)); }
+  // Of one instruction.
+  int columns() const { return tile_.tile[across_]; }
   int pitch() const { return tile_.staged_pitch(rows_); }
-  int fragments() const { return tile_.warp[rows_] / kInstructionRows; }
+  int fragments() const { return tile_.warp[lines_] / kInstructionRows; }
+  int steps() const { return tile_.depth / tile_.step_depth(); }
   int strip_bytes(std::size_t i) const { return tile_.strip_elements(i) * tile_.element_bytes(); }
 
   static std::string text_of(const Polynomial& polynomial, bool wide) {
@@ -203,12 +209,12 @@ class WarpgroupCode {
 
   // The first fragment of a factor's strip in stage 0, as the instruction is told.
   void declare_descriptor(std::size_t i) {
-    const std::string line = i == rows_ ? names_.in_warp[i] : "0";
+    const std::string line = i == lines_ ? names_.in_warp[i] : "0";
     const int to_line = factor(i).along_k ? TensorTile::kPanelBytes : 0;
     // Lines along k are of one panel; others go on in panels of their own.
     const int panels = factor(i).along_k ? kDescriptorUnit : tile_.depth * TensorTile::kPanelBytes;
     std::string start = fmt::format("(unsigned int)__cvta_generic_to_shared({})", names_.stages[i]);
-    if (i == rows_) {
+    if (i == lines_) {
       start += to_line > 0 ? fmt::format(" + {} * {}", line, to_line)
                            : fmt::format(" + {} / {} * {}", line, tile_.panel(), panels);
     }
@@ -218,10 +224,10 @@ class WarpgroupCode {
         names_.at[i], kEightLines / kDescriptorUnit, panels / kDescriptorUnit, start);
   }
 
-  // From a descriptor to that of the next 16 places along k, and of the next 64 lines.
+  // From a descriptor to that of the instruction's next places along k, and of the next 64 lines.
   int step_units(std::size_t i) const {
-    const int bytes = factor(i).along_k ? kInstructionDepth * tile_.element_bytes()
-                                        : kInstructionDepth * TensorTile::kPanelBytes;
+    const int bytes = factor(i).along_k ? tile_.step_depth() * tile_.element_bytes()
+                                        : tile_.step_depth() * TensorTile::kPanelBytes;
     return bytes / kDescriptorUnit;
   }
   int fragment_units() const {
@@ -230,29 +236,39 @@ class WarpgroupCode {
 
   void multiply() {
     text_.line("asm volatile(\"setmaxnreg.inc.sync.aligned.u32 {};\");", kMultiplyingRegisters);
-    text_.line("const int {} = {} / {} * {};", names_.in_warp[rows_], names_.thread,
-               kWarpgroupThreads, tile_.warp[rows_]);
-    declare_descriptor(0);
-    declare_descriptor(1);
-    text_.line("float {}[{}][{}] = {{}};", held(), fragments(), columns() / 2);
+    text_.line("const int {} = {} / {} * {};", names_.in_warp[lines_], names_.thread,
+               kWarpgroupThreads, tile_.warp[lines_]);
+    if (tile_.from_registers) {
+      fragments_.declare();
+    } else {
+      declare_descriptor(lines_);
+    }
+    declare_descriptor(across_);
+    text_.line("{} {}[{}][{}] = {{}};", sum_type(), held(), fragments(), columns() / 2);
     text_.line("unsigned int {} = 0;", phase_);
     over_strips();
     text_.line("{}({} + 8 * {}, {});", wait_, full_, names_.stage, phase_);
     // What threads stored, the tensor cores read by another way.
     text_.line("{}asm volatile(\"fence.proxy.async;\" ::: \"memory\");",
                tile_.by_boxes ? "if (!" + by_boxes_ + ") " : "");
-    text_.line("asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");");
+    if (!tile_.from_registers)
+      text_.line("asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");");
     text_.unroll();
-    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.inner,
-               tile_.depth / kInstructionDepth);
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.inner, steps());
+    if (tile_.from_registers) load_fragments();
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
     multiply_fragment();
     text_.close();
+    if (tile_.from_registers) commit();
     text_.close();
-    text_.line("asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");");
-    // The strip before is multiplied by now, while this one is.
-    text_.line("asm volatile(\"wgmma.wait_group.sync.aligned 1;\" ::: \"memory\");");
+    if (!tile_.from_registers) {
+      commit();
+      // The strip before is multiplied by now, while this one is.
+      await(1);
+    } else {
+      text_.line("__syncwarp();");
+    }
     text_.open("if ({} % 32 == 0 && {} > {})", names_.thread, names_.strip,
                text_of(product_.first, product_.is_wide));
     arrive(empty_,
@@ -260,16 +276,54 @@ class WarpgroupCode {
     text_.close();
     next_stage();
     text_.close();
-    text_.line("asm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");");
+    await(0);
+  }
+
+  void commit() {
+    text_.line("asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");");
+  }
+  void await(int groups) {
+    text_.line("asm volatile(\"wgmma.wait_group.sync.aligned {};\" ::: \"memory\");", groups);
+  }
+
+  // Into registers whose product of the strip before is there: each step along k is a group. At the
+  // last step all of the strip before is.
+  void load_fragments() {
+    await(steps() - 1);
+    fragments_.load(names_.stage, names_.inner);
+    text_.line("asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");");
   }
 
   std::string held() const { return names_.held[rows_]; }
 
+  std::string types() const {
+    switch (tile_.element) {
+      case ScalarType::f16:
+        return "f32.f16.f16";
+      case ScalarType::bf16:
+        return "f32.bf16.bf16";
+      case ScalarType::i8:
+        return "s32.s8.s8";
+      case ScalarType::u8:
+        return "s32.u8.u8";
+      default:
+        return "f32.tf32.tf32";
+    }
+  }
+
+  // What the instruction is told behind its operands: that it adds, signs, and transpositions,
+  // which are for factors of 16 bits in shared memory.
+  std::string flags() const {
+    if (!is_floating(tile_.element)) return "1";
+    if (tile_.element == ScalarType::f32) return "1, 1, 1";
+    return fmt::format("1, 1, 1, {}, {}", factor(lines_).along_k ? 0 : 1,
+                       factor(across_).along_k ? 0 : 1);
+  }
+
   void multiply_fragment() {
     const int registers = columns() / 2;
-    const std::string type = tile_.element == ScalarType::f16 ? "f16" : "bf16";
-    text_.line("asm volatile(\"wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{\"", columns(),
-               type);
+    text_.line("asm volatile(\"wgmma.mma_async.sync.aligned.m64n{}k{}.{} {{\"", columns(),
+               tile_.step_depth(), types());
     constexpr int kPerLine = 16;
     const auto list = [&](const auto& one, const char* quote) {
       for (int first = 0; first < registers; first += kPerLine) {
@@ -280,32 +334,68 @@ class WarpgroupCode {
       }
     };
     list([](int i) { return fmt::format("%{}", i); }, "\"");
-    text_.line("    \"}}, %{}, %{}, 1, 1, 1, {}, {};\"", registers, registers + 1,
-               factor(rows_).along_k ? 0 : 1, factor(1 - rows_).along_k ? 0 : 1);
-    list([&](int i) { return fmt::format("\"+f\"({}[{}][{}])", held(), names_.i, i); }, "");
-    text_.line("    : \"l\"({} + {} * {} + {} * {} + {} * {}),", names_.at[rows_], names_.stage,
-               strip_bytes(rows_) / kDescriptorUnit, names_.i, fragment_units(), names_.inner,
-               step_units(rows_));
-    text_.line("      \"l\"({} + {} * {} + {} * {}));", names_.at[1 - rows_], names_.stage,
-               strip_bytes(1 - rows_) / kDescriptorUnit, names_.inner, step_units(1 - rows_));
+    const char sum = product_.sum_type == ScalarType::f32 ? 'f' : 'r';
+    const auto sums = [&](int i) {
+      return fmt::format("\"+{}\"({}[{}][{}])", sum, held(), names_.i, i);
+    };
+    if (tile_.from_registers) {
+      text_.line("    \"}}, {{%{}, %{}, %{}, %{}}}, %{}, {};\"", registers, registers + 1,
+                 registers + 2, registers + 3, registers + 4, flags());
+      list(sums, "");
+      text_.line("    : {},", fragments_.operands(names_.inner, names_.i));
+    } else {
+      text_.line("    \"}}, %{}, %{}, {};\"", registers, registers + 1, flags());
+      list(sums, "");
+      text_.line("    : \"l\"({} + {} * {} + {} * {} + {} * {}),", names_.at[lines_], names_.stage,
+                 strip_bytes(lines_) / kDescriptorUnit, names_.i, fragment_units(), names_.inner,
+                 step_units(lines_));
+    }
+    text_.line("      \"l\"({} + {} * {} + {} * {}));", names_.at[across_], names_.stage,
+               strip_bytes(across_) / kDescriptorUnit, names_.inner, step_units(across_));
   }
 
-  // The sums, where the strips were: all of them are multiplied by now.
+  // The sums, where the strips were: all of them are multiplied by now. A thread holds neighbours of
+  // the instruction's columns, and with fragments from registers of its rows, too.
   void stage_sums() {
     text_.line("asm volatile(\"bar.sync 1, {};\" ::: \"memory\");", kMultiplyingThreads);
+    if (lines_ != rows_) {
+      stage_neighbouring_rows();
+      return;
+    }
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, columns() / 4);
-    text_.line("const int {} = {} + {} * {} + {} % {} / 32 * 16 + {} % 32 / 4 + {} % 2 * 8;",
-               names_.row, names_.in_warp[rows_], names_.i, kInstructionRows, names_.thread,
-               kWarpgroupThreads, names_.thread, names_.j);
+    text_.line("const int {} = {};", names_.row,
+               tile_.from_registers
+                   ? fmt::format("{} + 2 * {} + {} % 2", fragments_.row(), names_.i, names_.j)
+                   : fmt::format("{} + {} * {} + {} % {} / 32 * 16 + {} % 32 / 4 + {} % 2 * 8",
+                                 names_.in_warp[lines_], names_.i, kInstructionRows, names_.thread,
+                                 kWarpgroupThreads, names_.thread, names_.j));
     text_.line("const int {} = {} / 2 * 8 + {} % 4 * 2;", names_.offset, names_.j, names_.thread);
-    text_.line(
-        "*(float2*)&((float*){0})[{1} * {2} + {3}] = make_float2({4}[{5}][2 * {6}], {4}[{5}][2 * "
-        "{6} + 1]);",
-        names_.tiles, names_.row, pitch(), names_.offset, held(), names_.i, names_.j);
+    text_.line("*({0}2*)&(({0}*){1})[{2} * {3} + {4}] = make_{0}2({5}[{6}][2 * {7}], {5}[{6}][2 * "
+               "{7} + 1]);",
+               sum_type(), names_.tiles, names_.row, pitch(), names_.offset, held(), names_.i,
+               names_.j);
     text_.close();
+    text_.close();
+  }
+
+  // The instruction's rows are columns in memory.
+  void stage_neighbouring_rows() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, columns() / 4);
+    text_.line("const int {} = {} / 2 * 8 + {} % 4 * 2 + {} % 2;", names_.row, names_.j,
+               names_.thread, names_.j);
+    std::string values;
+    for (int i = 0; i < fragments(); ++i) {
+      for (const int half : {0, 2}) {
+        values += fmt::format("{}{}[{}][{} / 2 * 4 + {} % 2 + {}]", values.empty() ? "" : ", ",
+                              held(), i, names_.j, names_.j, half);
+      }
+    }
+    text_.line("*({0}{1}*)&(({0}*){2})[{3} * {4} + {5}] = make_{0}{1}({6});", sum_type(),
+               2 * fragments(), names_.tiles, names_.row, pitch(), fragments_.row(), values);
     text_.close();
   }
 
@@ -313,7 +403,9 @@ class WarpgroupCode {
   const Launch& launch_;
   const MatrixProduct& product_;
   const TensorTile& tile_;
-  const std::size_t rows_;
+  const std::size_t rows_;    // of what is stored
+  const std::size_t lines_;   // the factor with the instruction's rows
+  const std::size_t across_;  // and the one with its columns
   Names fresh_;
   TensorNames names_;
   std::string barriers_;
@@ -325,6 +417,7 @@ class WarpgroupCode {
   std::string by_boxes_;  // whether the block copies boxes
   CodeLines text_;
   BoxWriter boxes_;
+  RegisterFragments fragments_;
 };
 
 }  // namespace
