@@ -45,13 +45,13 @@ class KernelCase {
   [[nodiscard]] std::string verdict(const rewrite::KernelState& state) const;
   // For comparing on something else than the interpreter.
   [[nodiscard]] Verifier& verifier() const { return *verifier_; }
+  // For what the compiler says of a state's code.
+  [[nodiscard]] Result<CompiledKernel> compile(const std::string& source) const;
   // Whether printing the unchanged IR gives the same PTX as the source.
   [[nodiscard]] bool round_trips() const;
 
  private:
   KernelCase() = default;
-  Result<CompiledKernel> compile(const std::string& source) const;
-
   Problem problem_;
   DeviceLimits limits_;
   rewrite::KernelState original_;

@@ -181,6 +181,28 @@ TEST(Wgmma, TakesBytes) {
   }
 }
 
+// Else ptxas waits after each product, and says so (C7510 to C7519).
+TEST(Wgmma, ProductsOfStripsOverlap) {
+  for (const Layout& layout : kLayouts) {
+    for (const bool is_bytes : {false, true}) {
+      SCOPED_TRACE(std::string(layout.a) + ", " + layout.b + (is_bytes ? " bytes" : ""));
+      ProductText text = is_bytes ? bytes(layout.a, layout.b) : singles(layout.a, layout.b);
+      text.tests = "{M: 1, N: 3, K: 1}";
+      auto kernel = product(text);
+      ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+      const bool is_tall = std::string(layout.a) == "k * M + row";
+      const Application step = is_tall ? wgmma("128", "256") : wgmma();
+      const auto state = (*kernel)->apply((*kernel)->original(), step.step, step.parameters);
+      ASSERT_TRUE(state.ok()) << state.error().message;
+      const auto compiled = (*kernel)->compile(source::print(state->unit));
+      ASSERT_TRUE(compiled.ok()) << compiled.error().message;
+      EXPECT_EQ(compiled->log.find("wgmma.mma_async instructions are serialized"),
+                std::string::npos)
+          << compiled->log;
+    }
+  }
+}
+
 TEST(Wgmma, TakesBytesWithoutSignsAndAnyUseOfTheSum) {
   ProductText text = bytes("row * K + k", "col * K + k");
   text.type = "unsigned char";
@@ -237,6 +259,28 @@ Application mma(const char* tile, const char* stages = "3", bool ahead = false) 
                       {{"input", "half"}, {"tile", tile}, {"depth", "64"}, {"stages", stages}}};
   if (ahead) step.parameters["fragments"] = "2";
   return step;
+}
+
+TEST(Wgmma, HasATwinForBytes) {
+  ProductText text = bytes("row * K + k", "col * K + k");
+  text.tests += ", {M: 128, N: 256, K: 530}";
+  auto kernel = product(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  for (const char* tile : {"128x128", "64x64", "256x128"}) {
+    SCOPED_TRACE(tile);
+    Application step = {"tensor_core",
+                        {{"input", "int8"}, {"tile", tile}, {"depth", "128"}, {"stages", "3"}}};
+    const bool is_large = step.parameters["tile"] == "256x128";
+    if (is_large) step.parameters["fragments"] = "2";
+    const auto state = expect_correct(**kernel, {step});
+    EXPECT_NE(source::print(state.unit).find("m16n8k32.row.col.s32.s8.s8.s32"), std::string::npos);
+  }
+  auto across = product(bytes("row * K + k", "k * N + col"));
+  ASSERT_TRUE(across.ok()) << across.error().message;
+  expect_refusal(**across,
+                 {"tensor_core",
+                  {{"input", "int8"}, {"tile", "64x64"}, {"depth", "128"}, {"stages", "3"}}},
+                 "neighbours in memory");
 }
 
 // The same by mma.sync, for devices before Hopper and small matrices.

@@ -7,7 +7,7 @@
 // does with the sum is done for each element, under its guards.
 //
 // Legal where sums may be reordered, which stay in single precision: products of two halves, or of
-// two bfloat16, are exact in it. Factors of single precision are rounded to tf32, where the problem
+// two bfloat16, are exact in it. Sums of bytes are integers, the same in any order. Factors of single precision are rounded to tf32, where the problem
 // grants that: 10 of 23 bits of the mantissa stay. The kernel has to be such a product and nothing
 // else (matrix_product.h): each factor read only, along one axis of the grid and k; guards of rows
 // and columns apart, so that elements outside become zeros, which add nothing to what is kept. Any
@@ -16,6 +16,8 @@
 #include "rewrite/steps/product_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/tensor_code.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -38,15 +40,17 @@ class TensorCore final : public PlacedStep<TensorPlace> {
           std::tuple("256x128", "16", "4", "1"), std::tuple("128x256", "16", "4", "1"),
           std::tuple("128x128", "16", "3", "1"), std::tuple("64x64", "16", "4", "1"),
           std::tuple("64x64", "32", "3", "1")}) {
-      result.push_back({{"input", "tf32"}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
+      result.push_back({{"input", kTf32}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
       if (fragments == std::string_view("2")) result.back()["fragments"] = fragments;
     }
-    for (const auto& [tile, stages, fragments] :
-         {std::tuple("256x128", "3", "2"), std::tuple("128x128", "3", "1"),
-          std::tuple("128x128", "3", "2"), std::tuple("128x256", "3", "2"),
-          std::tuple("64x64", "4", "1")}) {
-      result.push_back({{"input", kHalf}, {"tile", tile}, {"depth", "64"}, {"stages", stages}});
-      if (fragments == std::string_view("2")) result.back()["fragments"] = fragments;
+    for (const auto& [input, depth] : {std::pair(kHalf, "64"), std::pair(kBytes, "128")}) {
+      for (const auto& [tile, stages, fragments] :
+           {std::tuple("256x128", "3", "2"), std::tuple("128x128", "3", "1"),
+            std::tuple("128x128", "3", "2"), std::tuple("128x256", "3", "2"),
+            std::tuple("64x64", "4", "1")}) {
+        result.push_back({{"input", input}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
+        if (fragments == std::string_view("2")) result.back()["fragments"] = fragments;
+      }
     }
     return result;
   }
@@ -63,9 +67,8 @@ class TensorCore final : public PlacedStep<TensorPlace> {
                            const StepParameters& parameters) const override {
     auto input = text_parameter(parameters, "input");
     if (!input) return input.error();
-    const bool is_half = *input == kHalf;
-    if (*input != "tf32" && !is_half)
-      return fail(ErrorCode::invalid_argument, "'input' must be tf32 or half");
+    if (*input != kTf32 && *input != kHalf && *input != kBytes)
+      return fail(ErrorCode::invalid_argument, "'input' must be tf32, half or int8");
     auto tile = text_parameter(parameters, "tile");
     if (!tile) return tile.error();
     auto depth = integer_parameter(parameters, "depth");
@@ -84,25 +87,31 @@ class TensorCore final : public PlacedStep<TensorPlace> {
                   "'fragments' must be 1, or 2 where 'depth' is 16 or 32");
     }
     const auto shape = shape_of(*tile);
-    const bool is_depth =
-        is_half ? *depth == 64 : *depth == kOneStep || *depth == 16 || *depth == 32;
+    const bool is_depth = *input == kHalf    ? *depth == 64
+                          : *input == kBytes ? *depth == 128
+                                             : *depth == kOneStep || *depth == 16 || *depth == 32;
     if (!shape || !is_depth || *stages < 2 || *stages > kMostStages) {
       return fail(
           ErrorCode::invalid_argument,
-          "'tile' must be 256x128, 128x256, 128x128 or 64x64, 'depth' 8, 16 or 32 (64 for half), "
-          "'stages' 2 to 6");
+          "'tile' must be 256x128, 128x256, 128x128 or 64x64, 'depth' 8, 16 or 32 (64 for half, "
+          "128 for int8), 'stages' 2 to 6");
     }
-    if (!is_half && kernel.problem().assume.keep_precision) {
+    if (*input == kTf32 && kernel.problem().assume.keep_precision) {
       return refuse(kLosesPrecision);
     }
     constexpr int kLeastArchitecture = 80;
     auto found = find_tensor_place(kernel, kLeastArchitecture);
     if (!found) return found.error();
     TensorPlace place = std::move(*found);
-    if (is_half != (place.tile.element != ScalarType::f32))
-      return refuse(is_half ? "the factors are not of 16 bits"
-                            : "tf32 is for factors of single precision");
-    if (is_half) place.tile.layout = StripLayout::panels;
+    const ScalarType element = place.tile.element;
+    const char* const own = element == ScalarType::f32      ? kTf32
+                            : size_in_bytes(element) == 2 ? kHalf
+                                                            : kBytes;
+    if (*input != own)
+      return refuse(fmt::format("the factors are of {}: 'input' is {}", cuda_name(element), own));
+    if (*input == kBytes && !(place.product.factors[0].along_k && place.product.factors[1].along_k))
+      return refuse("ldmatrix reads bytes whose neighbours in memory differ in k, of both factors");
+    if (*input != kTf32) place.tile.layout = StripLayout::panels;
     place.tile.depth = *depth;
     place.tile.stages = *stages;
     place.tile.ahead = fragments == 2;
@@ -119,7 +128,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     result.unit.kernel.launch_bounds_min_blocks = blocks_with_registers(place.tile);
     result.plan.launches.front() = place.launch;
     rely_on(result, kNeedsDistinctBuffers);
-    rely_on(result, kReordersSums);
+    if (is_floating(place.product.sum_type)) rely_on(result, kReordersSums);
     if (place.tile.element == ScalarType::f32) rely_on(result, kLowersPrecision);
     rely_on_alignment(result, kernel.problem().assume.align);
     return result;
@@ -127,7 +136,9 @@ class TensorCore final : public PlacedStep<TensorPlace> {
 
  private:
   static constexpr int kMostStages = 6;
+  static constexpr const char* kTf32 = "tf32";
   static constexpr const char* kHalf = "half";
+  static constexpr const char* kBytes = "int8";
 
   // How many blocks a multiprocessor's registers suffice for: a thread needs some hundred beside
   // those for its sums, and has 255 at most.
@@ -161,10 +172,10 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     constexpr int kSmall = 64;
     tile.warp = shape.columns <= kSmall ? std::array{32, 32} : std::array{64, 64};
     // What static arrays can't have, a kernel may opt in to; sums go where such strips were.
-    const bool is_half = tile.element != ScalarType::f32;
+    const bool is_staged = tile.layout == StripLayout::panels;
     const std::int64_t bytes =
-        is_half ? tile.staged_bytes(rows_in_memory(place.product)) : tile.shared_bytes();
-    if (is_half || bytes > kernel.limits().shared_bytes_per_block) {
+        is_staged ? tile.staged_bytes(rows_in_memory(place.product)) : tile.shared_bytes();
+    if (is_staged || bytes > kernel.limits().shared_bytes_per_block) {
       if (Status status = take_dynamic_shared(place, bytes, kernel); !status) return status;
     }
     return launch_tiles(place, tile.threads(), kernel);

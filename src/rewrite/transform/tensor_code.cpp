@@ -39,18 +39,18 @@ class TensorCode {
         fresh_(form.kernel),
         names_(fresh_, product),
         staged_(fresh_.fresh("staged")) {
-    rows_ = is_half() ? rows_in_memory(product)
+    rows_ = is_staged() ? rows_in_memory(product)
                       // The sixteen rows suit a factor whose neighbours differ in the coordinate.
                       : (product.factors[0].along_k && !product.factors[1].along_k ? 1 : 0);
   }
 
   Block run() {
     declare();
-    if (!is_half()) define_rounding();
+    if (!is_staged()) define_rounding();
     inside_ = define_tensor_fill(text_, product_, tile_, names_, names_.next);
     start();
     multiply();
-    if (is_half()) {
+    if (is_staged()) {
       finish_staged();
     } else {
       finish();
@@ -62,7 +62,8 @@ class TensorCode {
   // The factor that fills the instruction's rows (0) or its columns (1).
   std::size_t role(std::size_t which) const { return which == 0 ? rows_ : 1 - rows_; }
   const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
-  bool is_half() const { return tile_.element != ScalarType::f32; }
+  bool is_staged() const { return tile_.layout == StripLayout::panels; }
+  std::string sum_type() const { return std::string(cuda_name(product_.sum_type)); }
   const char* index_type() const { return product_.is_wide ? "long long" : "int"; }
 
   static std::string text_of(const Polynomial& polynomial, bool wide) {
@@ -102,7 +103,7 @@ class TensorCode {
     text_.line("const {} {} = {};", index_type(), names_.limit,
                text_of(product_.limit, product_.is_wide));
     declare_tensor_copies(text_, product_, tile_, names_);
-    text_.line("float {}[{}][{}][4] = {{}};", names_.sums, tile_.warp[rows_] / 16,
+    text_.line("{} {}[{}][{}][4] = {{}};", sum_type(), names_.sums, tile_.warp[rows_] / 16,
                tile_.warp[1 - rows_] / 8);
   }
 
@@ -218,13 +219,12 @@ class TensorCode {
     const std::string a = held(role(0), names_.i);
     const std::string b = held(role(1), names_.j);
     const std::string d = fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j);
-    const std::string type = tile_.element == ScalarType::f32   ? "tf32"
-                             : tile_.element == ScalarType::f16 ? "f16"
-                                                                : "bf16";
-    text_.line("asm(\"mma.sync.aligned.m16n8k{0}.row.col.f32.{1}.{1}.f32 {{%0, %1, %2, %3}}, \"",
-               tile_.step_depth(), type);
+    const bool is_float = product_.sum_type == ScalarType::f32;
+    text_.line("asm(\"mma.sync.aligned.m16n8k{0}.row.col.{2}.{1}.{1}.{2} {{%0, %1, %2, %3}}, \"",
+               tile_.step_depth(), tensor_core_type(tile_.element), is_float ? "f32" : "s32");
     text_.line("    \"{{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};\"");
-    text_.line("    : \"+f\"({0}[0]), \"+f\"({0}[1]), \"+f\"({0}[2]), \"+f\"({0}[3])", d);
+    text_.line("    : \"+{1}\"({0}[0]), \"+{1}\"({0}[1]), \"+{1}\"({0}[2]), \"+{1}\"({0}[3])", d,
+               is_float ? 'f' : 'r');
     text_.line("    : \"r\"({0}[0]), \"r\"({0}[1]), \"r\"({0}[2]), \"r\"({0}[3]),", a);
     text_.line("      \"r\"({0}[0]), \"r\"({0}[1]));", b);
     text_.close();
@@ -245,7 +245,7 @@ class TensorCode {
     const int pitch = tile_.staged_pitch(rows_);
     text_.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
     text_.line("__syncthreads();");
-    text_.line("float* const {} = (float*){};", staged_, names_.tiles);
+    text_.line("{0}* const {1} = ({0}*){2};", sum_type(), staged_, names_.tiles);
     over_fragments();
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < 4; {0} += 2)", names_.e);
@@ -254,9 +254,9 @@ class TensorCode {
     text_.line("const int {} = {} + 8 * {} + 2 * {};", names_.offset, names_.in_warp[1 - rows_],
                names_.j, names_.place);
     text_.line(
-        "*(float2*)&{0}[{1} * {2} + {3}] = make_float2({4}[{5}][{6}][{7}], {4}[{5}][{6}][{7} + "
+        "*({8}2*)&{0}[{1} * {2} + {3}] = make_{8}2({4}[{5}][{6}][{7}], {4}[{5}][{6}][{7} + "
         "1]);",
-        staged_, names_.line, pitch, names_.offset, names_.sums, names_.i, names_.j, names_.e);
+        staged_, names_.line, pitch, names_.offset, names_.sums, names_.i, names_.j, names_.e, sum_type());
     text_.close();
     text_.close();
     text_.close();
@@ -286,7 +286,7 @@ class TensorCode {
     for (const ProductFactor& one : product_.factors) {
       if (one.axis.limit) limits.push_back(less(variable(one.axis.coordinate), one.axis.limit));
     }
-    const ExprPtr part = element(variable(names_.sums, ScalarType::f32),
+    const ExprPtr part = element(variable(names_.sums, product_.sum_type),
                                  {variable(names_.i), variable(names_.j), variable(names_.e)});
     Block body = element_body(form_, launch_, product_, part);
     if (!limits.empty()) body = {branch(conjunction(limits), std::move(body))};

@@ -118,11 +118,12 @@ class FragmentWriter {
   const std::size_t rows_;
 };
 
-// Fragments of 16-bit factors, of which ldmatrix loads four parts of 8 by 8 at a time from panels.
-class HalfFragmentWriter {
+// Fragments of factors of 16 and 8 bits, of which ldmatrix loads four parts, of 8 lines of 16 bytes,
+// at a time from panels.
+class PanelFragmentWriter {
  public:
-  HalfFragmentWriter(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
-                     const TensorNames& names, std::size_t rows)
+  PanelFragmentWriter(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                      const TensorNames& names, std::size_t rows)
       : lines_(lines), product_(product), tile_(tile), names_(names), rows_(rows) {}
 
   void declare_fragments() const {
@@ -133,15 +134,16 @@ class HalfFragmentWriter {
   }
 
   // The address of the line that a lane names of the first fragment of a strip. Of the four parts
-  // of a fragment the second is eight lines further on and the third eight places along k; of the
-  // factor that fills columns the other way round.
+  // of a fragment the second is eight lines further on and the third 16 bytes along k; of the factor
+  // that fills columns the other way round. A factor that lies across k has 16 bits.
   void declare_places() const {
     for (std::size_t i = 0; i < 2; ++i) {
       const std::string lane = names_.thread + " % 32";
-      const std::string second = fmt::format("{} / 8 % 2 * 8", lane);
-      const std::string third = fmt::format("{} / 16 * 8", lane);
-      const std::string& lines = i == rows_ ? second : third;
-      const std::string& places = i == rows_ ? third : second;
+      const std::string second = fmt::format("{} / 8 % 2", lane);
+      const std::string third = fmt::format("{} / 16", lane);
+      const std::string lines = (i == rows_ ? second : third) + " * 8";
+      const std::string places =
+          fmt::format("{} * {}", i == rows_ ? third : second, tile_.vector());
       lines_.line("const int {} = {} + {};", line(i), factor(i).along_k ? lines : places,
                   names_.thread + " % 8");
       // Lines along the coordinate begin where the warp's part does, others are of one panel.
@@ -157,7 +159,7 @@ class HalfFragmentWriter {
     }
   }
 
-  // Loads the fragments of the sixteen steps along k that begin at `inner`.
+  // Loads the fragments of the step along k that begins at `inner`.
   void define_load() const {
     lines_.open("const auto {} = [&](int {}, int {})", names_.load, names_.set, names_.inner);
     for (const std::size_t i : {rows_, 1 - rows_}) {
@@ -215,7 +217,7 @@ void define_tensor_load(CodeLines& lines, const MatrixProduct& product, const Te
   if (tile.element == ScalarType::f32) {
     define(FragmentWriter(lines, product, tile, names, rows));
   } else {
-    define(HalfFragmentWriter(lines, product, tile, names, rows));
+    define(PanelFragmentWriter(lines, product, tile, names, rows));
   }
 }
 

@@ -60,6 +60,21 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
   }
 }
 
+std::string tensor_core_type(ScalarType element) {
+  switch (element) {
+    case ScalarType::f16:
+      return "f16";
+    case ScalarType::bf16:
+      return "bf16";
+    case ScalarType::i8:
+      return "s8";
+    case ScalarType::u8:
+      return "u8";
+    default:
+      return "tf32";
+  }
+}
+
 std::size_t rows_in_memory(const MatrixProduct& product) {
   return product.factors[0].axis.axis > product.factors[1].axis.axis ? 0 : 1;
 }

@@ -90,6 +90,9 @@ struct TensorNames {
   std::string counter;  // of the product's loop
 };
 
+// What tensor cores call a type of factors: "f16", "s8", ...; "tf32" for single precision.
+[[nodiscard]] std::string tensor_core_type(ScalarType element);
+
 // The factor whose lines are the rows of what is stored: neighbours along the other one's
 // coordinate are neighbours in the grid's fastest axis.
 [[nodiscard]] std::size_t rows_in_memory(const MatrixProduct& product);

@@ -275,8 +275,15 @@ class WarpgroupCode {
            fmt::format("({} == 0 ? {} : {} - 1)", names_.stage, tile_.stages - 1, names_.stage));
     text_.close();
     next_stage();
+    // Within the loop, as ptxas would else wait after each product whose fragments are in registers
+    // (its warning C7515): where the loop is not entered the sums come from elsewhere.
+    if (tile_.from_registers) {
+      text_.open("if ({} + {} >= {})", names_.strip, tile_.depth, names_.limit);
+      await(0);
+      text_.close();
+    }
     text_.close();
-    await(0);
+    if (!tile_.from_registers) await(0);
   }
 
   void commit() {
@@ -296,21 +303,6 @@ class WarpgroupCode {
 
   std::string held() const { return names_.held[rows_]; }
 
-  std::string types() const {
-    switch (tile_.element) {
-      case ScalarType::f16:
-        return "f32.f16.f16";
-      case ScalarType::bf16:
-        return "f32.bf16.bf16";
-      case ScalarType::i8:
-        return "s32.s8.s8";
-      case ScalarType::u8:
-        return "s32.u8.u8";
-      default:
-        return "f32.tf32.tf32";
-    }
-  }
-
   // What the instruction is told behind its operands: that it adds, signs, and transpositions,
   // which are for factors of 16 bits in shared memory.
   std::string flags() const {
@@ -322,8 +314,9 @@ class WarpgroupCode {
 
   void multiply_fragment() {
     const int registers = columns() / 2;
-    text_.line("asm volatile(\"wgmma.mma_async.sync.aligned.m64n{}k{}.{} {{\"", columns(),
-               tile_.step_depth(), types());
+    text_.line("asm volatile(\"wgmma.mma_async.sync.aligned.m64n{0}k{1}.{3}.{2}.{2} {{\"", columns(),
+               tile_.step_depth(), tensor_core_type(tile_.element),
+               product_.sum_type == ScalarType::f32 ? "f32" : "s32");
     constexpr int kPerLine = 16;
     const auto list = [&](const auto& one, const char* quote) {
       for (int first = 0; first < registers; first += kPerLine) {
