@@ -112,6 +112,7 @@ constexpr std::array<Kind, kOperations> make_table() {
            0x090,  // UIADD3
            0x091,  // ULEA
            0x092,  // ULOP3
+           0x097,  // UIADD3.64
            0x099,  // USHF
            0x09a,  // USGXT
            0x09c,  // UPLOP3
@@ -163,8 +164,10 @@ constexpr std::array<Kind, kOperations> make_table() {
            0x15d,  // NANOSLEEP
            0x1a7,  // SYNCS: mbarriers, and the next two
            0x1af,  // LDGDEPBAR
+           0x1b0,  // ARRIVES
            0x1b1, 0x1b2,
            0x1c5,  // WARPGROUP
+           0x1c8,  // USETMAXREG
        }},
       {Kind::branch,
        {
@@ -215,11 +218,13 @@ constexpr std::array<Kind, kOperations> make_table() {
            0x192,  // MEMBAR
            0x1aa,  // QSPC
            0x1ab,  // ERRBAR
+           0x1b9,  // UTMACCTL
            0x1c6,  // FENCE
        }},
       {Kind::copy_to_shared,
        {
            0x1ae,  // LDGSTS
+           0x1b4,  // UTMALDG
            0x1ba,  // UBLKCP
        }},
   };

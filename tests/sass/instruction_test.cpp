@@ -53,6 +53,21 @@ TEST(Instruction, DecodesWhatTheDisassemblerSays) {
   EXPECT_TRUE(decode(0x000000000000094d, 0x000fea0003800000, 90, 0).falls_through);
 }
 
+// Of kernels with wgmma, whose warps copy boxes of tensors and hand registers over.
+TEST(Instruction, KnowsWhatWarpgroupsDo) {
+  const auto kind = [](std::uint64_t low, std::uint64_t high) {
+    return decode(low, high, 90, 0).operation_class;
+  };
+  // HGMMA.64x256x16.F32, UTMALDG.2D, UTMACCTL.IV, USETMAXREG.TRY_ALLOC, ARRIVES.LDGSTSBAR,
+  // UIADD3.64.
+  EXPECT_EQ(kind(0x43e00000101879f0, 0x000fe20008700818), OperationClass::tensor);
+  EXPECT_EQ(kind(0x00000004080075b4, 0x0003d80008008000), OperationClass::copy_to_shared);
+  EXPECT_EQ(kind(0x00000000040079b9, 0x0005e20008000000), OperationClass::fence);
+  EXPECT_EQ(kind(0x000000e0000079c8, 0x000e640008000600), OperationClass::control);
+  EXPECT_EQ(kind(0x00000000ff0079b0, 0x000fe20008000a46), OperationClass::control);
+  EXPECT_EQ(kind(0x0000008012167897, 0x000fe4000fffe03f), OperationClass::uniform);
+}
+
 TEST(Instruction, KnowsPlacesOnTheStack) {
   // LDL R26, [R1+0x4a8]; LDL.LU R26, [R1+0x758]; STL.64 [R1+0x750], R24; the first with -0x8.
   const Instruction load = decode(0x0004a800011a7983, 0x000ea80000100800, 90, 0);
