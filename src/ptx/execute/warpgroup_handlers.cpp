@@ -191,16 +191,22 @@ void for_each_element(int columns, Visit visit) {
   }
 }
 
-// `load` and `store` take and put element i of a lane.
-template <typename Value, typename Sum, typename Load, typename Store>
-bool multiply_warpgroup(const Record* r, Warp& w, const WarpgroupProduct& product, Load load,
-                        Store store) {
-  WarpgroupOperands<Value, Sum> operands;
-  if (!gather_factors(r, w, product, operands)) return false;
-  const bool adds = (predicate(w, product.adds) & 1U) != 0;
-  for_each_element(product.columns, [&](std::size_t i, int l, int place) {
-    operands.sums[place] = adds ? static_cast<Sum>(load(i, l)) : Sum{};
-  });
+// The same for sums of which each has a register: visit(even, odd, place) for four lanes that share
+// a row, whose eight elements lie side by side.
+template <typename Visit>
+void for_each_quad(Warp& w, const WarpgroupProduct& product, Visit visit) {
+  for (int i = 0; i < product.columns / 2; i += 2) {
+    Word* const even = lanes<Word>(w, product.d[static_cast<std::size_t>(i)]);
+    Word* const odd = lanes<Word>(w, product.d[static_cast<std::size_t>(i) + 1]);
+    for (int quad = 0; quad < kWarpLanes / 4; ++quad) {
+      const int row = quad + 8 * (i / 2 % 2);
+      visit(even + 4 * quad, odd + 4 * quad, row * product.columns + 8 * (i / 4));
+    }
+  }
+}
+
+template <typename Value, typename Sum>
+void add_to_sums(const WarpgroupProduct& product, WarpgroupOperands<Value, Sum>& operands) {
   if constexpr (std::is_same_v<Value, float>) {
     add_float_products({product.a_input, product.b_input, product.sum, true, kMatrixRows,
                         product.columns, product.depth()},
@@ -209,8 +215,55 @@ bool multiply_warpgroup(const Record* r, Warp& w, const WarpgroupProduct& produc
     add_products(kMatrixRows, product.columns, product.depth(), operands.a, operands.b,
                  operands.sums);
   }
-  for_each_element(product.columns,
-                   [&](std::size_t i, int l, int place) { store(i, l, operands.sums[place]); });
+}
+
+bool adds(Warp& w, const WarpgroupProduct& product) {
+  return (predicate(w, product.adds) & 1U) != 0;
+}
+
+// Two sums of half precision are in a register.
+bool multiply_to_halves(const Record* r, Warp& w, const WarpgroupProduct& product) {
+  WarpgroupOperands<float, float> operands;
+  if (!gather_factors(r, w, product, operands)) return false;
+  const bool adds_up = adds(w, product);
+  for_each_element(product.columns, [&](std::size_t i, int l, int place) {
+    const Word both = lanes<Word>(w, product.d[i / 2])[l];
+    operands.sums[place] = adds_up ? half_value(both >> (16 * (i % 2))) : 0.0F;
+  });
+  add_to_sums(product, operands);
+  for_each_element(product.columns, [&](std::size_t i, int l, int place) {
+    Word& d = lanes<Word>(w, product.d[i / 2])[l];
+    const Word bits = half_bits(operands.sums[place]);
+    d = i % 2 == 0 ? bits : d | (bits << 16);
+  });
+  return true;
+}
+
+// `of_word` and `to_word` turn a register into a sum and back.
+template <typename Value, typename Sum, typename OfWord, typename ToWord>
+bool multiply_warpgroup(const Record* r, Warp& w, const WarpgroupProduct& product, OfWord of_word,
+                        ToWord to_word) {
+  WarpgroupOperands<Value, Sum> operands;
+  if (!gather_factors(r, w, product, operands)) return false;
+  if (adds(w, product)) {
+    for_each_quad(w, product, [&](const Word* even, const Word* odd, int place) {
+      Sum* const to = operands.sums + place;
+      for (int t = 0; t < 4; ++t) {
+        to[2 * t] = of_word(even[t]);
+        to[2 * t + 1] = of_word(odd[t]);
+      }
+    });
+  } else {
+    std::fill_n(operands.sums, kMatrixRows * product.columns, Sum{});
+  }
+  add_to_sums(product, operands);
+  for_each_quad(w, product, [&](Word* even, Word* odd, int place) {
+    const Sum* const from = operands.sums + place;
+    for (int t = 0; t < 4; ++t) {
+      even[t] = to_word(from[2 * t]);
+      odd[t] = to_word(from[2 * t + 1]);
+    }
+  });
   return true;
 }
 
@@ -236,33 +289,22 @@ const Record* warpgroup_multiply_add(const Record* r, Warp& w) {
   bool done = false;
   switch (product.sum) {
     case MatrixSum::f16:
-      done = multiply_warpgroup<float, float>(
-          r, w, product,
-          [&](std::size_t i, int l) {
-            return half_value(lanes<Word>(w, product.d[i / 2])[l] >> (16 * (i % 2)));
-          },
-          [&](std::size_t i, int l, float sum) {
-            Word& d = lanes<Word>(w, product.d[i / 2])[l];
-            d = i % 2 == 0 ? half_bits(sum) : d | (half_bits(sum) << 16);
-          });
+      done = multiply_to_halves(r, w, product);
       break;
     case MatrixSum::s32:
       done = multiply_warpgroup<std::int32_t, std::int64_t>(
-          r, w, product,
-          [&](std::size_t i, int l) { return lanes<std::int32_t>(w, product.d[i])[l]; },
-          [&](std::size_t i, int l, std::int64_t sum) {
+          r, w, product, [](Word word) { return static_cast<std::int32_t>(word); },
+          [&](std::int64_t sum) {
             using Limits = std::numeric_limits<std::int32_t>;
             if (product.saturates)
               sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
-            lanes<Word>(w, product.d[i])[l] = static_cast<Word>(sum);
+            return static_cast<Word>(sum);
           });
       break;
     default:
       done = multiply_warpgroup<float, float>(
-          r, w, product, [&](std::size_t i, int l) { return lanes<float>(w, product.d[i])[l]; },
-          [&](std::size_t i, int l, float sum) {
-            lanes<float>(w, product.d[i])[l] = canonical(sum);
-          });
+          r, w, product, [](Word word) { return float_of(word); },
+          [](float sum) { return bits_of(canonical(sum)); });
   }
   return done ? r + 1 : nullptr;
 }
