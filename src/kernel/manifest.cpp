@@ -198,11 +198,12 @@ Status read_assumptions(const Node& node, const Place& place, Assumptions& assum
         if (key == "finite") return store(read_flag(value, at), assume.finite);
         if (key == "fixed") return read_names(value, at, assume.fixed);
         const std::string text = value.IsScalar() ? value.Scalar() : "";
-        if (text != "keep" && text != "any") {
-          return at.error(value, "expected keep (no lower precision) or any");
+        for (const Precision precision : {Precision::keep, Precision::tf32x3, Precision::any}) {
+          if (text != name_of(precision)) continue;
+          assume.precision = precision;
+          return {};
         }
-        assume.keep_precision = text == "keep";
-        return {};
+        return at.error(value, "expected keep (no lower precision), tf32x3 or any");
       });
 }
 

@@ -58,6 +58,18 @@ std::vector<std::string> Problem::constant_contents() const {
   return contents;
 }
 
+const char* name_of(Precision precision) {
+  switch (precision) {
+    case Precision::keep:
+      return "keep";
+    case Precision::tf32x3:
+      return "tf32x3";
+    case Precision::any:
+      return "any";
+  }
+  return "";
+}
+
 bool Assumptions::is_fixed(const std::string& name) const {
   return std::ranges::find(fixed, name) != fixed.end();
 }

@@ -118,19 +118,30 @@ struct CheckPolicy {
   [[nodiscard]] bool allows_races(const std::string& argument) const;
 };
 
+// Less than single precision that the user puts up with.
+enum class Precision : std::uint8_t {
+  keep,    // none
+  tf32x3,  // products of sums of two tf32 numbers, which lose one or two of 24 bits
+  any,
+};
+
+// As manifests have it: "keep", "tf32x3", "any".
+[[nodiscard]] const char* name_of(Precision precision);
+
 // The user's licence to the steps: what is not granted here no step may use.
 struct Assumptions {
   bool noalias = true;      // buffers do not overlap
   int align = 16;           // bytes every buffer is aligned to
   bool reassociate = true;  // floating-point sums may be reordered
   bool fast_math = false;
-  bool keep_precision = true;
+  Precision precision = Precision::keep;
   // Inputs hold no NaN, infinities or denormal numbers, and the sign of a zero means nothing.
   bool finite = false;
   // Scalars and sizes that always have the values that the manifest gives: tests take no others.
   std::vector<std::string> fixed = {};
 
   [[nodiscard]] bool is_fixed(const std::string& name) const;
+  [[nodiscard]] bool lets_precision_go() const { return precision == Precision::any; }
 };
 
 // One launch of a program as it was: at these sizes the kernel is judged on these contents, too.

@@ -187,7 +187,7 @@ void emit_policies(YAML::Emitter& out, const Problem& problem) {
   out << YAML::Key << "align" << YAML::Value << assume.align;
   out << YAML::Key << "reassociate" << YAML::Value << assume.reassociate;
   out << YAML::Key << "fast_math" << YAML::Value << assume.fast_math;
-  out << YAML::Key << "precision" << YAML::Value << (assume.keep_precision ? "keep" : "any");
+  out << YAML::Key << "precision" << YAML::Value << name_of(assume.precision);
   if (assume.finite) out << YAML::Key << "finite" << YAML::Value << true;
   if (!assume.fixed.empty()) {
     out << YAML::Key << "fixed" << YAML::Value << YAML::Flow << YAML::BeginSeq;

@@ -62,7 +62,7 @@ bool Step::granted(const Assumptions& assume) const {
     if (need == "noalias") return assume.noalias;
     if (need == "reassociate") return assume.reassociate;
     if (need == "fast_math") return assume.fast_math;
-    if (need == "lower_precision") return !assume.keep_precision;
+    if (need == "lower_precision") return assume.lets_precision_go();
     return false;
   });
 }

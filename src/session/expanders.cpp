@@ -37,7 +37,7 @@ Result<std::shared_ptr<const SessionExpander>, SessionError> make_expander(
     made->triton_ = std::make_unique<triton::TritonExpander>(
         *place.toolchain.compiler, place.opened.device.device.architecture,
         place.toolchain.triton->python, place.toolchain.triton_scripts / "rewrite.py",
-        triton::Permissions{!place.opened.problem.assume.keep_precision,
+        triton::Permissions{place.opened.problem.assume.lets_precision_go(),
                             place.opened.problem.assume.reassociate});
     members.push_back(made->triton_.get());
   } else if (kind->rewrites) {

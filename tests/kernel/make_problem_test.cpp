@@ -191,7 +191,7 @@ void expect_same(const Problem& a, const Problem& b) {
   EXPECT_EQ(a.assume.align, b.assume.align);
   EXPECT_EQ(a.assume.reassociate, b.assume.reassociate);
   EXPECT_EQ(a.assume.fast_math, b.assume.fast_math);
-  EXPECT_EQ(a.assume.keep_precision, b.assume.keep_precision);
+  EXPECT_EQ(a.assume.precision, b.assume.precision);
   ASSERT_EQ(a.arguments.size(), b.arguments.size());
   for (std::size_t i = 0; i < a.arguments.size(); ++i) {
     EXPECT_EQ(a.arguments[i].name, b.arguments[i].name);

@@ -63,7 +63,7 @@ TEST(Step, NeedsWhatTheUserGrants) {
   EXPECT_TRUE(step.granted(assume));
   step.needs = {"fast_math", "lower_precision"};
   EXPECT_FALSE(step.granted(assume));
-  assume.keep_precision = false;
+  assume.precision = Precision::any;
   EXPECT_TRUE(step.granted(assume));
   assume.noalias = false;
   step.needs = {"noalias"};

@@ -53,6 +53,34 @@ TEST(TensorCore, MultipliesFactorsInEitherLayout) {
   }
 }
 
+// A factor as the sum of two tf32 numbers: as exact as single precision, by tests that let one
+// number alone not pass.
+TEST(TensorCore, MultipliesSumsOfTwoNumbers) {
+  constexpr const char* kSplit = "{noalias: true, reassociate: true, precision: tf32x3}";
+  for (const char* a : {kRows, "k * M + row"}) {
+    for (const char* b : {kColumns, "col * K + k"}) {
+      SCOPED_TRACE(std::string(a) + ", " + b);
+      auto kernel = product(a, b, kSplit);
+      ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+      Application step = tensor("64x64", "16");
+      expect_refusal(**kernel, step, "precision: any");
+      step.parameters["input"] = "tf32x3";
+      const auto state = expect_correct(**kernel, {step});
+      EXPECT_NE(source::print(state.unit).find("mma.sync"), std::string::npos);
+      expect_correct(**kernel, {[] {
+        Application large = tensor("128x128", "16");
+        large.parameters["input"] = "tf32x3";
+        return large;
+      }()});
+    }
+  }
+  auto kept = product(kRows, kColumns, "{noalias: true, reassociate: true}");
+  ASSERT_TRUE(kept.ok()) << kept.error().message;
+  Application step = tensor("64x64", "16");
+  step.parameters["input"] = "tf32x3";
+  expect_refusal(**kept, step, "precision: tf32x3");
+}
+
 TEST(TensorCore, TakesTilesOfAllSizes) {
   auto kernel = product(kRows, kColumns, kGranted, "C[row * N + col] += 2.0f * sum + 1.0f;");
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;

@@ -39,7 +39,7 @@ std::string at(int line) {
 }  // namespace
 
 Admission::Admission(std::string_view original_ptx, const Assumptions& assume)
-    : functions_{std::string(kAssertion)}, keep_precision_(assume.keep_precision) {
+    : functions_{std::string(kAssertion)}, precision_(assume.precision) {
   for (const PtxFeature& feature : features_of(original_ptx))
     features_.emplace_back(feature.word);
   std::sort(features_.begin(), features_.end());
@@ -64,7 +64,9 @@ std::optional<std::string> Admission::objection(std::string_view candidate_ptx) 
           return chooses_places_of_maps(function, "%smid");
         });
     if (is_place) continue;
-    if (feature.of_precision && !keep_precision_) continue;
+    const bool may_round =
+        precision_ == Precision::any || (precision_ == Precision::tf32x3 && feature.word == "tf32");
+    if (feature.of_precision && may_round) continue;
     return fmt::format("the kernel uses '{}'{}, which the original does not: it {}",
                        feature.statement.substr(0, 80), at(feature.source_line), feature.why);
   }

@@ -16,7 +16,7 @@ namespace regraph::verify {
 // does: the same is allowed to candidates. Immutable, so thread-safe.
 class Admission {
  public:
-  // `original_ptx` is copied as far as it is needed. Of `assume`, keep_precision decides whether
+  // `original_ptx` is copied as far as it is needed. Of `assume`, precision decides whether
   // tf32, half and smaller types may appear that the original does not compute with.
   Admission(std::string_view original_ptx, const Assumptions& assume);
 
@@ -32,7 +32,7 @@ class Admission {
   std::vector<std::string> features_;   // of the original, sorted
   std::vector<std::string> variables_;  // of the original, in global memory, sorted
   std::vector<std::string> functions_;  // that the original calls and does not define, sorted
-  bool keep_precision_;
+  Precision precision_;
 };
 
 }  // namespace regraph::verify

@@ -234,7 +234,7 @@ double tolerance(ScalarType type, const Arithmetic& arithmetic, const CheckPolic
   }
   if (type != ScalarType::f64) {
     if (assume.fast_math) tau = std::max(tau, 1e-4);
-    if (!assume.keep_precision) tau = std::max(tau, 1e-3);  // tf32 or fp16 inputs
+    if (assume.lets_precision_go()) tau = std::max(tau, 1e-3);  // tf32 or fp16 inputs
   }
   if (arithmetic.accumulates_in_half && (type == ScalarType::f16 || type == ScalarType::f32)) {
     tau = std::max({tau, 5e-3, 0x1p-11 * root});

@@ -396,7 +396,7 @@ void Reference::look_at_rounding(const KernelRun& run, const FloatWork& work, Ca
     small = i;
   }
   if (small == one.rounds_once.size() || work.in_half || work.roundings == 0 ||
-      one.problem->check.relative_tolerance || assume.fast_math || !assume.keep_precision ||
+      one.problem->check.relative_tolerance || assume.fast_math || assume.lets_precision_go() ||
       one.problem->check.allows_races(one.problem->arguments[small].name)) {
     return;
   }
@@ -531,7 +531,7 @@ Reference::Yardstick Reference::yardstick(const Case& one, std::size_t i,
   yardstick.expected = &exact->values;
   // Special functions differ between the interpreter and hardware, and a licence is a licence.
   const bool at_least = one.arithmetic.special_functions || one.problem->assume.fast_math ||
-                        !one.problem->assume.keep_precision;
+                        one.problem->assume.lets_precision_go();
   yardstick.tau = at_least ? std::max(yardstick.tau, exact->tau) : exact->tau;
   return yardstick;
 }

@@ -266,7 +266,7 @@ class Planner {
             Distribution::infinite, Distribution::not_finite})
         add_here(one);
       // A denormal number has few bits left in a type of less precision.
-      if (problem_.assume.keep_precision) add_here(Distribution::small_or_large);
+      if (problem_.assume.precision == Precision::keep) add_here(Distribution::small_or_large);
     }
     if (!problem_.assume.finite && !problem_.assume.fast_math) repeat_special_values();
   }
@@ -294,7 +294,7 @@ class Planner {
     for (int i = 0; i < kRuns; ++i) {
       for (const Distribution one : {Distribution::infinite, Distribution::not_finite})
         add(one).symbols = symbols;
-      if (problem_.assume.keep_precision) add(Distribution::small_or_large).symbols = symbols;
+      if (problem_.assume.precision == Precision::keep) add(Distribution::small_or_large).symbols = symbols;
     }
   }
 

@@ -112,7 +112,10 @@ std::string grants_text(const Assumptions& assume) {
   add(assume.noalias, "buffers do not overlap (noalias)");
   add(assume.reassociate, "floating-point sums may be reordered (reassociate)");
   add(assume.fast_math, "less exact functions (fast_math)");
-  add(!assume.keep_precision, "lower precision");
+  if (assume.precision == Precision::tf32x3) {
+    granted.emplace_back("products of two tf32 parts a factor (3xTF32)");
+  }
+  add(assume.lets_precision_go(), "lower precision");
   if (withheld.empty()) withheld.emplace_back("nothing");
   return fmt::format("granted: {}\nnot granted: {}", fmt::join(granted, "; "),
                      fmt::join(withheld, "; "));

@@ -21,6 +21,7 @@ struct KernelState {
 inline constexpr const char* kNeedsDistinctBuffers = "buffers do not overlap";
 inline constexpr const char* kReordersSums = "floating-point sums may be reordered";
 inline constexpr const char* kLowersPrecision = "factors may be rounded to lower precision";
+inline constexpr const char* kSplitsFactors = "factors may be sums of two tf32 numbers (3xTF32)";
 inline constexpr const char* kApproximates = "single-precision functions may be approximate";
 inline constexpr const char* kInvertsRoots =
     "quotients by square roots may be products with approximate reciprocal ones";

@@ -8,7 +8,8 @@
 //
 // Legal where sums may be reordered, which stay in single precision: products of two halves, or of
 // two bfloat16, are exact in it. Sums of bytes are integers, the same in any order. Factors of single precision are rounded to tf32, where the problem
-// grants that: 10 of 23 bits of the mantissa stay. The kernel has to be such a product and nothing
+// grants that: 10 of 23 bits of the mantissa stay; or they become sums of two such numbers, whose
+// products are three instructions and keep 21 bits (3xTF32). The kernel has to be such a product and nothing
 // else (matrix_product.h): each factor read only, along one axis of the grid and k; guards of rows
 // and columns apart, so that elements outside become zeros, which add nothing to what is kept. Any
 // sizes: copies are by vectors where rows are aligned (asked when the kernel runs) and by elements
@@ -43,6 +44,11 @@ class TensorCore final : public PlacedStep<TensorPlace> {
       result.push_back({{"input", kTf32}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
       if (fragments == std::string_view("2")) result.back()["fragments"] = fragments;
     }
+    for (const auto& [tile, depth, stages] :
+         {std::tuple("128x128", "16", "3"), std::tuple("256x128", "16", "4"),
+          std::tuple("64x64", "16", "4")}) {
+      result.push_back({{"input", kSplit}, {"tile", tile}, {"depth", depth}, {"stages", stages}});
+    }
     for (const auto& [input, depth] : {std::pair(kHalf, "64"), std::pair(kBytes, "128")}) {
       for (const auto& [tile, stages, fragments] :
            {std::tuple("256x128", "3", "2"), std::tuple("128x128", "3", "1"),
@@ -67,8 +73,9 @@ class TensorCore final : public PlacedStep<TensorPlace> {
                            const StepParameters& parameters) const override {
     auto input = text_parameter(parameters, "input");
     if (!input) return input.error();
-    if (*input != kTf32 && *input != kHalf && *input != kBytes)
-      return fail(ErrorCode::invalid_argument, "'input' must be tf32, half or int8");
+    const bool is_single = *input == kTf32 || *input == kSplit;
+    if (!is_single && *input != kHalf && *input != kBytes)
+      return fail(ErrorCode::invalid_argument, "'input' must be tf32, tf32x3, half or int8");
     auto tile = text_parameter(parameters, "tile");
     if (!tile) return tile.error();
     auto depth = integer_parameter(parameters, "depth");
@@ -96,22 +103,27 @@ class TensorCore final : public PlacedStep<TensorPlace> {
           "'tile' must be 256x128, 128x256, 128x128 or 64x64, 'depth' 8, 16 or 32 (64 for half, "
           "128 for int8), 'stages' 2 to 6");
     }
-    if (*input == kTf32 && kernel.problem().assume.keep_precision) {
-      return refuse(kLosesPrecision);
+    const Assumptions& assume = kernel.problem().assume;
+    if (*input == kTf32 && !assume.lets_precision_go()) return refuse(kLosesPrecision);
+    if (*input == kSplit && assume.precision == Precision::keep) {
+      return refuse(
+          "the problem grants neither 'assume: {precision: tf32x3}' nor any, and two tf32 parts of a "
+          "factor lose a bit of it");
     }
     constexpr int kLeastArchitecture = 80;
     auto found = find_tensor_place(kernel, kLeastArchitecture);
     if (!found) return found.error();
     TensorPlace place = std::move(*found);
     const ScalarType element = place.tile.element;
-    const char* const own = element == ScalarType::f32      ? kTf32
+    const char* const own = size_in_bytes(element) == 4   ? kTf32
                             : size_in_bytes(element) == 2 ? kHalf
-                                                            : kBytes;
-    if (*input != own)
+                                                          : kBytes;
+    place.tile.split = *input == kSplit;
+    if (*input != own && !(own == kTf32 && place.tile.split))
       return refuse(fmt::format("the factors are of {}: 'input' is {}", cuda_name(element), own));
     if (*input == kBytes && !(place.product.factors[0].along_k && place.product.factors[1].along_k))
       return refuse("ldmatrix reads bytes whose neighbours in memory differ in k, of both factors");
-    if (*input != kTf32) place.tile.layout = StripLayout::panels;
+    if (!is_single) place.tile.layout = StripLayout::panels;
     place.tile.depth = *depth;
     place.tile.stages = *stages;
     place.tile.ahead = fragments == 2;
@@ -129,7 +141,8 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     result.plan.launches.front() = place.launch;
     rely_on(result, kNeedsDistinctBuffers);
     if (is_floating(place.product.sum_type)) rely_on(result, kReordersSums);
-    if (place.tile.element == ScalarType::f32) rely_on(result, kLowersPrecision);
+    if (place.tile.element == ScalarType::f32)
+      rely_on(result, place.tile.split ? kSplitsFactors : kLowersPrecision);
     rely_on_alignment(result, kernel.problem().assume.align);
     return result;
   }
@@ -137,6 +150,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
  private:
   static constexpr int kMostStages = 6;
   static constexpr const char* kTf32 = "tf32";
+  static constexpr const char* kSplit = "tf32x3";
   static constexpr const char* kHalf = "half";
   static constexpr const char* kBytes = "int8";
 

@@ -71,7 +71,7 @@ class Wgmma final : public PlacedStep<TensorPlace> {
     auto found = find_tensor_place(kernel, kArchitecture);
     if (!found) return found.error();
     TensorPlace place = std::move(*found);
-    if (place.tile.element == ScalarType::f32 && kernel.problem().assume.keep_precision)
+    if (place.tile.element == ScalarType::f32 && !kernel.problem().assume.lets_precision_go())
       return refuse(kLosesPrecision);
     const std::size_t of_rows = rows_in_memory(place.product);
     TensorTile& tile = place.tile;

@@ -216,19 +216,33 @@ class TensorCode {
     text_.line("const int {} = {};", names_.set,
                tile_.ahead ? fmt::format("{} / {} % 2", names_.inner, tile_.step_depth()) : "0");
     over_fragments();
-    const std::string a = held(role(0), names_.i);
-    const std::string b = held(role(1), names_.j);
-    const std::string d = fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j);
+    // The small ones first.
+    if (tile_.split) {
+      multiply_fragment(4, 0);
+      multiply_fragment(0, 2);
+    }
+    multiply_fragment(0, 0);
+    text_.close();
+    text_.close();
+  }
+
+  // Of the fragments' registers from `a` and `b` on.
+  void multiply_fragment(int first_a, int first_b) {
     const bool is_float = product_.sum_type == ScalarType::f32;
     text_.line("asm(\"mma.sync.aligned.m16n8k{0}.row.col.{2}.{1}.{1}.{2} {{%0, %1, %2, %3}}, \"",
                tile_.step_depth(), tensor_core_type(tile_.element), is_float ? "f32" : "s32");
     text_.line("    \"{{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};\"");
-    text_.line("    : \"+{1}\"({0}[0]), \"+{1}\"({0}[1]), \"+{1}\"({0}[2]), \"+{1}\"({0}[3])", d,
-               is_float ? 'f' : 'r');
-    text_.line("    : \"r\"({0}[0]), \"r\"({0}[1]), \"r\"({0}[2]), \"r\"({0}[3]),", a);
-    text_.line("      \"r\"({0}[0]), \"r\"({0}[1]));", b);
-    text_.close();
-    text_.close();
+    const auto operands = [](const char* kind, const std::string& array, int first, int count) {
+      std::string result;
+      for (int i = 0; i < count; ++i) {
+        result += fmt::format("{}\"{}\"({}[{}])", i == 0 ? "" : ", ", kind, array, first + i);
+      }
+      return result;
+    };
+    const std::string d = fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j);
+    text_.line("    : {}", operands(is_float ? "+f" : "+r", d, 0, 4));
+    text_.line("    : {},", operands("r", held(role(0), names_.i), first_a, 4));
+    text_.line("      {});", operands("r", held(role(1), names_.j), first_b, 2));
   }
 
   // Opens the loops over a warp's fragments.

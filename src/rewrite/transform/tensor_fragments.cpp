@@ -18,10 +18,10 @@ class FragmentWriter {
       : lines_(lines), product_(product), tile_(tile), names_(names), rows_(rows) {}
 
   void declare_fragments() const {
-    lines_.line("unsigned int {}[{}][{}][4];", names_.held[role(0)], tile_.fragment_sets(),
-                tile_.warp[role(0)] / 16);
-    lines_.line("unsigned int {}[{}][{}][2];", names_.held[role(1)], tile_.fragment_sets(),
-                tile_.warp[role(1)] / 8);
+    lines_.line("unsigned int {}[{}][{}][{}];", names_.held[role(0)], tile_.fragment_sets(),
+                tile_.warp[role(0)] / 16, 4 * tile_.terms());
+    lines_.line("unsigned int {}[{}][{}][{}];", names_.held[role(1)], tile_.fragment_sets(),
+                tile_.warp[role(1)] / 8, 2 * tile_.terms());
   }
 
   // Where a thread's first fragment of a factor lies in the strip that is multiplied; the others
@@ -70,17 +70,13 @@ class FragmentWriter {
     if (factor(i).along_k) {
       pair(i, fmt::format("({} ^ {}) + (16 * {} + 8 * {}) * {}", names_.at[i], names_.inner,
                           names_.i, names_.h, tile_.depth));
-      lines_.line("{0}[{1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
-                  names_.pair);
-      lines_.line("{0}[{1} + 2] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
-                  names_.pair);
+      put(held(i, names_.i), 4, names_.h, names_.pair + ".x");
+      put(held(i, names_.i), 4, names_.h + " + 2", names_.pair + ".y");
     } else {
       pair(i, fmt::format("({0} ^ ({1} % 2 * 16)) + {1} / 2 * 32 + ({2} + {3}) * {4}", names_.at[i],
                           names_.i, names_.inner, names_.h, tile_.tile[i]));
-      lines_.line("{0}[2 * {1}] = {2}({3}.x);", held(i, names_.i), names_.h, names_.to_tf32,
-                  names_.pair);
-      lines_.line("{0}[2 * {1} + 1] = {2}({3}.y);", held(i, names_.i), names_.h, names_.to_tf32,
-                  names_.pair);
+      put(held(i, names_.i), 4, "2 * " + names_.h, names_.pair + ".x");
+      put(held(i, names_.i), 4, "2 * " + names_.h + " + 1", names_.pair + ".y");
     }
     lines_.close();
     lines_.close();
@@ -94,17 +90,27 @@ class FragmentWriter {
     if (factor(i).along_k) {
       pair(i, fmt::format("({} ^ {}) + 8 * {} * {}", names_.at[i], names_.inner, names_.j,
                           tile_.depth));
-      lines_.line("{0}[0] = {1}({2}.x);", held(i, names_.j), names_.to_tf32, names_.pair);
-      lines_.line("{0}[1] = {1}({2}.y);", held(i, names_.j), names_.to_tf32, names_.pair);
+      put(held(i, names_.j), 2, "0", names_.pair + ".x");
+      put(held(i, names_.j), 2, "1", names_.pair + ".y");
     } else {
       lines_.unroll();
       lines_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
-      lines_.line("{0}[{1}] = {2}({3}[({4} ^ ({5} % 4 * 8)) + {5} / 4 * 32 + ({6} + {1}) * {7}]);",
-                  held(i, names_.j), names_.h, names_.to_tf32, names_.stages[i], names_.at[i],
-                  names_.j, names_.inner, tile_.tile[i]);
+      put(held(i, names_.j), 2, names_.h,
+          fmt::format("{}[({} ^ ({} % 4 * 8)) + {} / 4 * 32 + ({} + {}) * {}]", names_.stages[i],
+                      names_.at[i], names_.j, names_.j, names_.inner, names_.h, tile_.tile[i]));
       lines_.close();
     }
     lines_.close();
+  }
+
+  // Into register `number` of a fragment of `registers`; behind them are what is left of the
+  // factors.
+  void put(const std::string& fragment, int registers, const std::string& number,
+           const std::string& value) const {
+    lines_.line("{}[{}] = {}({});", fragment, number, names_.to_tf32, value);
+    if (!tile_.split) return;
+    lines_.line("{0}[{1} + {2}] = {3}({4} - __uint_as_float({0}[{2}]));", fragment, registers,
+                number, names_.to_tf32, value);
   }
 
   void pair(std::size_t i, const std::string& at) const {

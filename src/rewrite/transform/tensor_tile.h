@@ -39,6 +39,9 @@ struct TensorTile {
   // Fragments are loaded a step ahead, across strips too, and a strip's copies are begun in parts
   // between the products; `depth` is an even number of steps then.
   bool ahead = false;
+  // A factor of single precision is the sum of two tf32 numbers, the second what the first leaves of
+  // it, and an element of the product that of three: all but the product of the second ones.
+  bool split = false;
 
   // wgmma: the factor that fills the instruction's 64 rows, and whether its fragments are taken from
   // registers, for which its neighbours in memory need not differ in k.
@@ -72,6 +75,8 @@ struct TensorTile {
   // In how many parts the copies of a strip are begun.
   [[nodiscard]] int parts() const { return ahead ? depth / step_depth() - 1 : 1; }
   [[nodiscard]] int fragment_sets() const { return ahead ? 2 : 1; }
+  // Of numbers whose sum a factor is.
+  [[nodiscard]] int terms() const { return split ? 2 : 1; }
   [[nodiscard]] int threads() const { return tile[0] / warp[0] * (tile[1] / warp[1]) * 32; }
   [[nodiscard]] int strip_elements(std::size_t factor) const { return tile[factor] * depth; }
   [[nodiscard]] std::int64_t shared_bytes() const {

@@ -109,10 +109,23 @@ TEST(Admission, LowerPrecisionNeedsALicence) {
   const std::string half =
       ptx_of("p[0] = __half2float(__float2half(p[1]));", "#include <cuda_fp16.h>");
   Assumptions any;
-  any.keep_precision = false;
+  any.precision = Precision::any;
   EXPECT_TRUE(Admission(original, Assumptions()).objection(half).has_value());
   EXPECT_FALSE(Admission(original, any).objection(half).has_value());
   EXPECT_FALSE(Admission(half, Assumptions()).objection(half).has_value());
+}
+
+TEST(Admission, TwoTf32NumbersAreNoHalf) {
+  const std::string original = ptx_of("p[threadIdx.x] = 1;");
+  const std::string half =
+      ptx_of("p[0] = __half2float(__float2half(p[1]));", "#include <cuda_fp16.h>");
+  const std::string tf32 = ptx_of(
+      "asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(n) : \"f\"((float)p[0])); p[1] = n;");
+  Assumptions split;
+  split.precision = Precision::tf32x3;
+  EXPECT_TRUE(Admission(original, Assumptions()).objection(tf32).has_value());
+  EXPECT_FALSE(Admission(original, split).objection(tf32).has_value());
+  EXPECT_TRUE(Admission(original, split).objection(half).has_value());
 }
 
 TEST(Admission, TablesAreReadAndStateIsNot) {

@@ -38,7 +38,7 @@ TEST(ProblemText, GrantsAreTheManifests) {
             "(reassociate); less exact functions (fast_math); lower precision");
   assume = {};
   assume.fast_math = true;
-  assume.keep_precision = false;
+  assume.precision = Precision::any;
   EXPECT_NE(grants_text(assume).find("not granted: nothing"), std::string::npos);
 }
 

@@ -22,7 +22,7 @@ std::optional<std::string> impossible_time(const Problem& problem, const DeviceS
       });
   const DeviceCeilings ceilings{
       device.peak_dram_bytes_per_second,
-      fp32_only && problem.assume.keep_precision ? device.peak_fp32_flops() : 0.0,
+      fp32_only && problem.assume.precision == Precision::keep ? device.peak_fp32_flops() : 0.0,
       static_cast<double>(device.l2_bytes)};
   const auto plausibility = [&](double time) {
     return check_speed_of_light(time, original_seconds, work, ceilings);
