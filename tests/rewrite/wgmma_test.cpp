@@ -277,10 +277,10 @@ TEST(Wgmma, HasATwinForBytes) {
   }
   auto across = product(bytes("row * K + k", "k * N + col"));
   ASSERT_TRUE(across.ok()) << across.error().message;
-  expect_refusal(**across,
-                 {"tensor_core",
-                  {{"input", "int8"}, {"tile", "64x64"}, {"depth", "128"}, {"stages", "3"}}},
-                 "neighbours in memory");
+  expect_refusal(
+      **across,
+      {"tensor_core", {{"input", "int8"}, {"tile", "64x64"}, {"depth", "128"}, {"stages", "3"}}},
+      "neighbours in memory");
 }
 
 // The same by mma.sync, for devices before Hopper and small matrices.

@@ -294,7 +294,8 @@ class Planner {
     for (int i = 0; i < kRuns; ++i) {
       for (const Distribution one : {Distribution::infinite, Distribution::not_finite})
         add(one).symbols = symbols;
-      if (problem_.assume.precision == Precision::keep) add(Distribution::small_or_large).symbols = symbols;
+      if (problem_.assume.precision == Precision::keep)
+        add(Distribution::small_or_large).symbols = symbols;
     }
   }
 

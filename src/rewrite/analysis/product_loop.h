@@ -25,7 +25,8 @@ struct ProductLoop {
 };
 
 // The kernel's only loop, if it adds up, in single precision or in integers, products of two
-// elements of one type and does nothing else. `form` is in normal form. Error: refused, with what is in the way.
+// elements of one type and does nothing else. `form` is in normal form. Error: refused, with what
+// is in the way.
 [[nodiscard]] Result<ProductLoop> find_product_loop(const KernelForm& form);
 
 }  // namespace regraph::rewrite

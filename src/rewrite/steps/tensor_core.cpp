@@ -7,13 +7,13 @@
 // does with the sum is done for each element, under its guards.
 //
 // Legal where sums may be reordered, which stay in single precision: products of two halves, or of
-// two bfloat16, are exact in it. Sums of bytes are integers, the same in any order. Factors of single precision are rounded to tf32, where the problem
-// grants that: 10 of 23 bits of the mantissa stay; or they become sums of two such numbers, whose
-// products are three instructions and keep 21 bits (3xTF32). The kernel has to be such a product and nothing
-// else (matrix_product.h): each factor read only, along one axis of the grid and k; guards of rows
-// and columns apart, so that elements outside become zeros, which add nothing to what is kept. Any
-// sizes: copies are by vectors where rows are aligned (asked when the kernel runs) and by elements
-// elsewhere.
+// two bfloat16, are exact in it. Sums of bytes are integers, the same in any order. Factors of
+// single precision are rounded to tf32, where the problem grants that: 10 of 23 bits of the
+// mantissa stay; or they become sums of two such numbers, whose products are three instructions and
+// keep 21 bits (3xTF32). The kernel has to be such a product and nothing else (matrix_product.h):
+// each factor read only, along one axis of the grid and k; guards of rows and columns apart, so
+// that elements outside become zeros, which add nothing to what is kept. Any sizes: copies are by
+// vectors where rows are aligned (asked when the kernel runs) and by elements elsewhere.
 #include "rewrite/steps/product_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/tensor_code.h"
@@ -107,7 +107,8 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     if (*input == kTf32 && !assume.lets_precision_go()) return refuse(kLosesPrecision);
     if (*input == kSplit && assume.precision == Precision::keep) {
       return refuse(
-          "the problem grants neither 'assume: {precision: tf32x3}' nor any, and two tf32 parts of a "
+          "the problem grants neither 'assume: {precision: tf32x3}' nor any, and two tf32 parts of "
+          "a "
           "factor lose a bit of it");
     }
     constexpr int kLeastArchitecture = 80;

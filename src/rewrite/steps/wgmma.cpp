@@ -14,9 +14,10 @@
 // Legal where sums may be reordered: products of two halves, or of two bfloat16, are exact in
 // single precision, in which tensor cores add up, sums of bytes are exact in any order. Factors of
 // single precision are rounded to tf32, or cut off to it at the matrices' borders, where the
-// problem grants that. The kernel has to be such a product and nothing else (matrix_product.h), of factors in any order; sizes are any: what is outside becomes zeros,
-// copies are by vectors where rows are aligned (asked when the kernel runs) and by elements
-// elsewhere. sm_90a alone has the instruction.
+// problem grants that. The kernel has to be such a product and nothing else (matrix_product.h), of
+// factors in any order; sizes are any: what is outside becomes zeros, copies are by vectors where
+// rows are aligned (asked when the kernel runs) and by elements elsewhere. sm_90a alone has the
+// instruction.
 #include "rewrite/steps/parameter_reader.h"
 #include "rewrite/steps/product_step.h"
 #include "rewrite/transform/tensor_boxes.h"

@@ -27,8 +27,7 @@ int RegisterFragments::count() const {
 void RegisterFragments::declare() {
   // Quads that follow each other are half a panel's part apart, so that the lines along k of four
   // lanes, which are exchanged by their numbers, meet all banks.
-  const std::string quad =
-      fmt::format("({0} % 32 / 8 + {0} / 4 % 2 * 4)", names_.thread);
+  const std::string quad = fmt::format("({0} % 32 / 8 + {0} / 4 % 2 * 4)", names_.thread);
   lines_.line("const int {} = {} + {} % {} / 32 * {} + {} * {};", row_, names_.in_warp[factor_],
               names_.thread, kWarpgroup, 16 * count(), quad, 2 * count());
   lines_.line("unsigned int {}[{}][{}][4];", fragments_, tile_.depth / tile_.step_depth(), count());
@@ -55,8 +54,9 @@ void RegisterFragments::load_words(const std::string& stage, const std::string& 
               place_in_strip(tile_, factor_, false, names_.line, row_));
   constexpr const char* kParts = "xyzw";
   for (int i = 0; i < 2 * count(); ++i) {
-    lines_.line("asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"({}[{}][{}][2 * {} + {}]) : \"f\"({}.{}));",
-                fragments_, step, i / 2, names_.h, i % 2, names_.pair, kParts[i]);
+    lines_.line(
+        "asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"({}[{}][{}][2 * {} + {}]) : \"f\"({}.{}));",
+        fragments_, step, i / 2, names_.h, i % 2, names_.pair, kParts[i]);
   }
   lines_.close();
 }
@@ -93,8 +93,8 @@ std::string RegisterFragments::operands(const std::string& step,
                                         const std::string& fragment) const {
   std::string result;
   for (int i = 0; i < 4; ++i) {
-    result += fmt::format("{}\"r\"({}[{}][{}][{}])", i == 0 ? "" : ", ", fragments_, step, fragment,
-                          i);
+    result +=
+        fmt::format("{}\"r\"({}[{}][{}][{}])", i == 0 ? "" : ", ", fragments_, step, fragment, i);
   }
   return result;
 }

@@ -40,8 +40,8 @@ class TensorCode {
         names_(fresh_, product),
         staged_(fresh_.fresh("staged")) {
     rows_ = is_staged() ? rows_in_memory(product)
-                      // The sixteen rows suit a factor whose neighbours differ in the coordinate.
-                      : (product.factors[0].along_k && !product.factors[1].along_k ? 1 : 0);
+                        // The sixteen rows suit a factor whose neighbours differ in the coordinate.
+                        : (product.factors[0].along_k && !product.factors[1].along_k ? 1 : 0);
   }
 
   Block run() {
@@ -270,7 +270,8 @@ class TensorCode {
     text_.line(
         "*({8}2*)&{0}[{1} * {2} + {3}] = make_{8}2({4}[{5}][{6}][{7}], {4}[{5}][{6}][{7} + "
         "1]);",
-        staged_, names_.line, pitch, names_.offset, names_.sums, names_.i, names_.j, names_.e, sum_type());
+        staged_, names_.line, pitch, names_.offset, names_.sums, names_.i, names_.j, names_.e,
+        sum_type());
     text_.close();
     text_.close();
     text_.close();

@@ -124,8 +124,8 @@ class FragmentWriter {
   const std::size_t rows_;
 };
 
-// Fragments of factors of 16 and 8 bits, of which ldmatrix loads four parts, of 8 lines of 16 bytes,
-// at a time from panels.
+// Fragments of factors of 16 and 8 bits, of which ldmatrix loads four parts, of 8 lines of 16
+// bytes, at a time from panels.
 class PanelFragmentWriter {
  public:
   PanelFragmentWriter(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
@@ -140,8 +140,8 @@ class PanelFragmentWriter {
   }
 
   // The address of the line that a lane names of the first fragment of a strip. Of the four parts
-  // of a fragment the second is eight lines further on and the third 16 bytes along k; of the factor
-  // that fills columns the other way round. A factor that lies across k has 16 bits.
+  // of a fragment the second is eight lines further on and the third 16 bytes along k; of the
+  // factor that fills columns the other way round. A factor that lies across k has 16 bits.
   void declare_places() const {
     for (std::size_t i = 0; i < 2; ++i) {
       const std::string lane = names_.thread + " % 32";

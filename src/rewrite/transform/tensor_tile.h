@@ -39,12 +39,12 @@ struct TensorTile {
   // Fragments are loaded a step ahead, across strips too, and a strip's copies are begun in parts
   // between the products; `depth` is an even number of steps then.
   bool ahead = false;
-  // A factor of single precision is the sum of two tf32 numbers, the second what the first leaves of
-  // it, and an element of the product that of three: all but the product of the second ones.
+  // A factor of single precision is the sum of two tf32 numbers, the second what the first leaves
+  // of it, and an element of the product that of three: all but the product of the second ones.
   bool split = false;
 
-  // wgmma: the factor that fills the instruction's 64 rows, and whether its fragments are taken from
-  // registers, for which its neighbours in memory need not differ in k.
+  // wgmma: the factor that fills the instruction's 64 rows, and whether its fragments are taken
+  // from registers, for which its neighbours in memory need not differ in k.
   std::size_t instruction_rows = 0;
   bool from_registers = false;
 

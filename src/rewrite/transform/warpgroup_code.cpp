@@ -3,8 +3,8 @@
 #include "rewrite/forms/names.h"
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/product_elements.h"
-#include "rewrite/transform/tensor_boxes.h"
 #include "rewrite/transform/register_fragments.h"
+#include "rewrite/transform/tensor_boxes.h"
 #include "rewrite/transform/tensor_copies.h"
 #include "source/build.h"
 #include "source/printer.h"
@@ -314,8 +314,8 @@ class WarpgroupCode {
 
   void multiply_fragment() {
     const int registers = columns() / 2;
-    text_.line("asm volatile(\"wgmma.mma_async.sync.aligned.m64n{0}k{1}.{3}.{2}.{2} {{\"", columns(),
-               tile_.step_depth(), tensor_core_type(tile_.element),
+    text_.line("asm volatile(\"wgmma.mma_async.sync.aligned.m64n{0}k{1}.{3}.{2}.{2} {{\"",
+               columns(), tile_.step_depth(), tensor_core_type(tile_.element),
                product_.sum_type == ScalarType::f32 ? "f32" : "s32");
     constexpr int kPerLine = 16;
     const auto list = [&](const auto& one, const char* quote) {
@@ -347,8 +347,8 @@ class WarpgroupCode {
                strip_bytes(across_) / kDescriptorUnit, names_.inner, step_units(across_));
   }
 
-  // The sums, where the strips were: all of them are multiplied by now. A thread holds neighbours of
-  // the instruction's columns, and with fragments from registers of its rows, too.
+  // The sums, where the strips were: all of them are multiplied by now. A thread holds neighbours
+  // of the instruction's columns, and with fragments from registers of its rows, too.
   void stage_sums() {
     text_.line("asm volatile(\"bar.sync 1, {};\" ::: \"memory\");", kMultiplyingThreads);
     if (lines_ != rows_) {
@@ -366,10 +366,10 @@ class WarpgroupCode {
                                  names_.in_warp[lines_], names_.i, kInstructionRows, names_.thread,
                                  kWarpgroupThreads, names_.thread, names_.j));
     text_.line("const int {} = {} / 2 * 8 + {} % 4 * 2;", names_.offset, names_.j, names_.thread);
-    text_.line("*({0}2*)&(({0}*){1})[{2} * {3} + {4}] = make_{0}2({5}[{6}][2 * {7}], {5}[{6}][2 * "
-               "{7} + 1]);",
-               sum_type(), names_.tiles, names_.row, pitch(), names_.offset, held(), names_.i,
-               names_.j);
+    text_.line(
+        "*({0}2*)&(({0}*){1})[{2} * {3} + {4}] = make_{0}2({5}[{6}][2 * {7}], {5}[{6}][2 * "
+        "{7} + 1]);",
+        sum_type(), names_.tiles, names_.row, pitch(), names_.offset, held(), names_.i, names_.j);
     text_.close();
     text_.close();
   }

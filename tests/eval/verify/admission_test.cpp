@@ -119,8 +119,8 @@ TEST(Admission, TwoTf32NumbersAreNoHalf) {
   const std::string original = ptx_of("p[threadIdx.x] = 1;");
   const std::string half =
       ptx_of("p[0] = __half2float(__float2half(p[1]));", "#include <cuda_fp16.h>");
-  const std::string tf32 = ptx_of(
-      "asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(n) : \"f\"((float)p[0])); p[1] = n;");
+  const std::string tf32 =
+      ptx_of("asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(n) : \"f\"((float)p[0])); p[1] = n;");
   Assumptions split;
   split.precision = Precision::tf32x3;
   EXPECT_TRUE(Admission(original, Assumptions()).objection(tf32).has_value());
