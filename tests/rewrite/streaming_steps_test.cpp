@@ -69,6 +69,27 @@ TEST(AtomicPrivatize, UsesDynamicSharedMemoryForALengthOfTheProblem) {
   EXPECT_NE(source::print(state.unit).find("-2147483647 - 1"), std::string::npos);
 }
 
+// How many bins there are only the host knows: it launches with as much shared memory.
+TEST(AtomicPrivatize, AsksForALengthThatTheKernelIsNotTold) {
+  auto scatter = KernelCase::make(
+      "__global__ void scatter(const float* x, const int* index, float* out, int rows, int columns) "
+      "{\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i >= rows * columns) return;\n"
+      "  atomicAdd(&out[index[i / columns] * columns + i % columns], x[i]);\n}\n",
+      "sizes: {rows: 300, columns: 8, bins: 40}\n"
+      "args: {x: {dir: in, shape: [rows, columns]}, index: {dir: in, shape: [rows], init: 'int(0, "
+      "bins-1)'}, out: {dir: inout, shape: [bins, columns]}}\n"
+      "launch: {block: 128, grid: 'cdiv(rows*columns, bx)'}\n"
+      "tests: [{rows: 77, columns: 5, bins: 7}, {rows: 256, columns: 8, bins: 16}]\n");
+  ASSERT_TRUE(scatter.ok()) << scatter.error().message;
+  for (const char* copies : {"1", "2"}) {
+    const auto state =
+        expect_correct(**scatter, {{"atomic_privatize", {{"rounds", "1"}, {"copies", copies}}}});
+    EXPECT_NE(source::print(state.unit).find("%dynamic_smem_size"), std::string::npos);
+  }
+}
+
 TEST(AtomicPrivatize, IsDoneOnce) {
   const auto kernel = sample("histogram_global");
   const Application once = {"atomic_privatize", {{"rounds", "1"}, {"copies", "2"}}};

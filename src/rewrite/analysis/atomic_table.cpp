@@ -65,11 +65,6 @@ Result<AtomicTable> find_atomic_table(const KernelForm& form, const Problem& pro
     for (const IntegerExpression& extent_value : argument->shape)
       table.length = IntegerExpression::multiply(table.length, extent_value);
     table.length_in_kernel = size_in_kernel(table.length, form.kernel, form.analysis, false);
-    if (!table.length_in_kernel) {
-      reason = refuse("the length " + table.length.text() + " of '" + parameter.name +
-                      "' is not made of the kernel's parameters");
-      continue;
-    }
     return table;
   }
   return reason;

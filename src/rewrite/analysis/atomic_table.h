@@ -15,7 +15,7 @@ struct AtomicTable {
   const KernelParameter* parameter = nullptr;
   std::string function;      // "atomicAdd", ...
   IntegerExpression length;  // in elements, by the problem's sizes
-  ExprPtr length_in_kernel;
+  ExprPtr length_in_kernel;  // null: not made of the kernel's parameters
 };
 
 // The kernel's first such array whose length is known. Error: refused, with what is in the way of

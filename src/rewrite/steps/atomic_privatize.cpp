@@ -13,6 +13,8 @@
 // Legal when the kernel does nothing with the table but one kind of atomic whose result is not
 // used, the operation can be done in any order (floating sums: with the problem's leave), and the
 // table's length is known and fits. Indices are within the table, or the original would be wrong.
+// Where the length is not made of the kernel's parameters, the host knows it, and the kernel asks
+// how much dynamic shared memory it was launched with.
 #include "affine/block_geometry.h"
 #include "affine/size_expression.h"
 #include "kernel/launch_plan.h"
@@ -23,10 +25,13 @@
 #include "rewrite/forms/names.h"
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/warp_shuffle.h"
 #include "source/build.h"
 #include "source/walk.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -47,11 +52,15 @@ class Privatizer {
         block_(block),
         scalar_(*table.parameter->scalar),
         local_(names_.fresh(table.parameter->name + "_of_block")),
-        thread_(names_.fresh("thread")) {}
+        thread_(names_.fresh("thread")),
+        length_(table.length_in_kernel) {}
 
   Block run() {
-    Block result = {declare(copies_variable(), nullptr),
-                    declare_integer(thread_, linear_thread(block_)), clear(), barrier()};
+    Block result = {declare(copies_variable(), nullptr)};
+    if (!length_) declare_length(result);
+    result.push_back(declare_integer(thread_, linear_thread(block_)));
+    result.push_back(clear());
+    result.push_back(barrier());
     const Block body = with_local_updates();
     result.insert(result.end(), body.begin(), body.end());
     result.push_back(barrier());
@@ -61,11 +70,27 @@ class Privatizer {
 
  private:
   Variable copies_variable() const {
-    const auto* length = as<IntegerLiteral>(table_.length_in_kernel);
+    const auto* length = length_ ? as<IntegerLiteral>(length_) : nullptr;
     Variable array = local_variable(local_, table_.parameter->type, scalar_,
                                     {length != nullptr ? length->value * copies_ : 0});
     array.storage = length != nullptr ? Storage::shared : Storage::dynamic_shared;
     return array;
+  }
+
+  void declare_length(Block& out) {
+    const std::string bytes = names_.fresh(table_.parameter->name + "_bytes");
+    out.push_back(declare(local_variable(bytes, "unsigned int", ScalarType::u32), nullptr));
+    CodeLines asked;
+    asked.line("asm(\"mov.u32 %0, %%dynamic_smem_size;\" : \"=r\"({}));", bytes);
+    const Block lines = asked.block();
+    out.insert(out.end(), lines.begin(), lines.end());
+    const std::string length = names_.fresh(table_.parameter->name + "_length");
+    const auto size = static_cast<std::int64_t>(size_in_bytes(scalar_));
+    out.push_back(declare_integer(
+        length, with_type(source::cast("int", divide(variable(bytes, ScalarType::u32),
+                                                     integer(size * copies_))),
+                          ScalarType::i32)));
+    length_ = variable(length, ScalarType::i32);
   }
 
   ExprPtr local_slot(const ExprPtr& index) const {
@@ -80,7 +105,7 @@ class Privatizer {
 
   StmtPtr clear() {
     const std::string slot = names_.fresh(table_.parameter->name + "_slot");
-    return for_all(slot, source::multiply(table_.length_in_kernel, integer(copies_)),
+    return for_all(slot, source::multiply(length_, integer(copies_)),
                    {assign(local_slot(variable(slot)), neutral_value(table_.function, scalar_))});
   }
 
@@ -88,7 +113,7 @@ class Privatizer {
     // Neighbouring warps use different copies, so that they meet less often.
     const ExprPtr warp = divide(variable(thread_), integer(kWarpLanes));
     const ExprPtr copy_start =
-        source::multiply(remainder(warp, integer(copies_)), table_.length_in_kernel);
+        source::multiply(remainder(warp, integer(copies_)), length_);
     return rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto update = atomic_update_of(*stmt);
       if (!update || update->table != table_.parameter->name) return std::nullopt;
@@ -108,7 +133,7 @@ class Privatizer {
     const std::string function = table_.function == "atomicSub" ? "atomicAdd" : table_.function;
     const auto slot_of = [&](int copy) {
       return local_slot(
-          copy == 0 ? bin : add(bin, source::multiply(table_.length_in_kernel, integer(copy))));
+          copy == 0 ? bin : add(bin, source::multiply(length_, integer(copy))));
     };
     const auto update = [&](const ExprPtr& value) {
       return evaluate(call(function, {address(global), value}));
@@ -123,7 +148,7 @@ class Privatizer {
       for (int copy = 0; copy < copies_; ++copy)
         merges.push_back(update(slot_of(copy)));
     }
-    return for_all(merged, table_.length_in_kernel, std::move(merges));
+    return for_all(merged, length_, std::move(merges));
   }
 
   const Kernel& kernel_;
@@ -134,6 +159,7 @@ class Privatizer {
   ScalarType scalar_;
   std::string local_;
   std::string thread_;
+  ExprPtr length_;  // of the table, in the kernel
 };
 
 // The kernel's body with `copies` of the table in shared memory, dynamic where the table's length
@@ -252,8 +278,14 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
 
   static Status require_room(const AtomicTable& table, int copies, const Launch& launch,
                              const Kernel& kernel, const KernelAnalysis& state) {
-    const std::int64_t left = state.limits().shared_bytes_per_block - shared_bytes(kernel);
     const IntegerExpression bytes = bytes_of(table, copies);
+    // What static arrays can't have, a kernel may opt in to.
+    const DeviceLimits& limits = state.limits();
+    const std::int64_t most =
+        bytes.is_constant()
+            ? limits.shared_bytes_per_block
+            : std::max(limits.shared_bytes_per_block, limits.shared_bytes_per_block_opt_in);
+    const std::int64_t left = most - shared_bytes(kernel);
     if (!bytes.is_constant() && !(launch.dynamic_shared_bytes == IntegerExpression(0))) {
       return refuse("the kernel has dynamic shared memory already");
     }
