@@ -24,7 +24,6 @@
 // accessed anyway or because the buffer is made of whole vectors. Alignment is what
 // 'assume: {align}' grants.
 #include "rewrite/analysis/interior.h"
-#include "rewrite/analysis/loop_choice.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/steps/macro_step.h"
