@@ -43,12 +43,11 @@ class StagedElements {
     const std::size_t columns = 1 - rows_;
     ExprPtr part;
     for (int slice = 0; slice < tile_.slices; ++slice) {
-      const ExprPtr line = source::add(multiply(variable(names_.i), integer(pitch)),
-                                       integer(slice * tile_.staged_elements(rows_)));
+      ExprPtr line = multiply(variable(names_.i), integer(pitch));
+      if (slice > 0) line = source::add(line, integer(slice * tile_.staged_elements(rows_)));
       const ExprPtr sum =
           element(variable(names_.sums, ScalarType::f32),
-                  {source::add(slice == 0 ? multiply(variable(names_.i), integer(pitch)) : line,
-                               source::add(variable(names_.j), variable(names_.e)))});
+                  {source::add(line, source::add(variable(names_.j), variable(names_.e)))});
       part = part ? source::add(part, sum) : sum;
     }
     Block body = element_body(form_, launch_, product_, part);
