@@ -1,7 +1,9 @@
 // A matrix product that regraph-search made, beside cuBLAS with the same types, in one process; `run` compiles it with
 //
-//     -DCANDIDATE="best.cu" -DELEMENT=float|__half|__nv_bfloat16 -DEXTENT=4096 -DGRID_X=.. -DGRID_Y=.. -DBLOCK_X=.. -DBLOCK_Y=.. -DSHARED_BYTES=..
+//     -DCANDIDATE="best.cu" -DELEMENT=float|__half|__nv_bfloat16 -DROWS=.. -DCOLUMNS=.. -DDEPTH=.. -DGRID_X=.. -DGRID_Y=.. -DBLOCK_X=.. -DBLOCK_Y=..
+//     -DSHARED_BYTES=.. [-DSKINNY -DCOPIES=..]
 //
+// SKINNY: the kernel takes all three extents, and neighbours of b differ in k. COPIES of b are multiplied in turn, so that none is in the L2 cache.
 // Prints a line of JSON: medians of launches taken in turn, the errors of both against sums in double precision.
 #include CANDIDATE
 
@@ -22,8 +24,20 @@ namespace {
 
 using Element = ELEMENT;
 
-constexpr int kExtent = EXTENT;
-constexpr size_t kElements = static_cast<size_t>(kExtent) * kExtent;
+#ifndef COPIES
+#define COPIES 1
+#endif
+#ifdef SKINNY
+#define SIZES ROWS, COLUMNS, DEPTH
+constexpr bool kAlongDepth = true;
+#else
+#define SIZES DEPTH
+constexpr bool kAlongDepth = false;
+#endif
+
+constexpr size_t kRows = ROWS;
+constexpr size_t kColumns = COLUMNS;
+constexpr size_t kDepth = DEPTH;
 constexpr int kLaunches = 60;
 // Elements whose sums are taken in double precision.
 constexpr int kSamples = 4096;
@@ -38,14 +52,14 @@ void require(bool good, const char* what) {
 
 Element* filled(const std::vector<Element>& values) {
   Element* data = nullptr;
-  require(cudaMalloc(&data, kElements * sizeof(Element)) == cudaSuccess, "cudaMalloc");
-  require(cudaMemcpy(data, values.data(), kElements * sizeof(Element), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
+  require(cudaMalloc(&data, values.size() * sizeof(Element)) == cudaSuccess, "cudaMalloc");
+  require(cudaMemcpy(data, values.data(), values.size() * sizeof(Element), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
   return data;
 }
 
-std::vector<Element> random_values(unsigned seed) {
-  std::vector<Element> values(kElements);
-  for (size_t i = 0; i < kElements; ++i) {
+std::vector<Element> random_values(size_t count, unsigned seed) {
+  std::vector<Element> values(count);
+  for (size_t i = 0; i < count; ++i) {
     unsigned bits = static_cast<unsigned>(i) * 2654435761u + seed;
     bits ^= bits >> 15;
     bits *= 2246822519u;
@@ -57,16 +71,17 @@ std::vector<Element> random_values(unsigned seed) {
 
 // Root of the mean squared error of the samples, over that of the values themselves.
 double error_of(const Element* device, const std::vector<Element>& a, const std::vector<Element>& b) {
-  std::vector<Element> got(kElements);
-  require(cudaMemcpy(got.data(), device, kElements * sizeof(Element), cudaMemcpyDeviceToHost) == cudaSuccess, "cudaMemcpy");
+  std::vector<Element> got(kRows * kColumns);
+  require(cudaMemcpy(got.data(), device, got.size() * sizeof(Element), cudaMemcpyDeviceToHost) == cudaSuccess, "cudaMemcpy");
   double errors = 0.0;
   double values = 0.0;
   for (int sample = 0; sample < kSamples; ++sample) {
-    const size_t row = static_cast<size_t>(sample) * 2654435761u % kExtent;
-    const size_t column = static_cast<size_t>(sample) * 40503u % kExtent;
+    const size_t row = static_cast<size_t>(sample) * 2654435761u % kRows;
+    const size_t column = static_cast<size_t>(sample) * 40503u % kColumns;
     double sum = 0.0;
-    for (int k = 0; k < kExtent; ++k) sum += static_cast<double>(float(a[row * kExtent + k])) * float(b[static_cast<size_t>(k) * kExtent + column]);
-    const double error = float(got[row * kExtent + column]) - sum;
+    for (size_t k = 0; k < kDepth; ++k)
+      sum += static_cast<double>(float(a[row * kDepth + k])) * float(b[kAlongDepth ? column * kDepth + k : k * kColumns + column]);
+    const double error = float(got[row * kColumns + column]) - sum;
     errors += error * error;
     values += sum * sum;
   }
@@ -81,12 +96,15 @@ float median(std::vector<float> values) {
 }  // namespace
 
 int main() {
-  const std::vector<Element> a = random_values(1);
-  const std::vector<Element> b = random_values(2);
+  const std::vector<Element> a = random_values(kRows * kDepth, 1);
+  const std::vector<Element> b = random_values(kDepth * kColumns, 2);
   const Element* const device_a = filled(a);
-  const Element* const device_b = filled(b);
-  Element* const ours = filled(a);
-  Element* const theirs = filled(a);
+  std::vector<const Element*> copies;
+  for (int i = 0; i < COPIES; ++i) copies.push_back(filled(b));
+  Element* const ours = filled(random_values(kRows * kColumns, 3));
+  Element* const theirs = filled(random_values(kRows * kColumns, 3));
+  size_t launched = 0;
+  const auto next_b = [&] { return copies[launched++ % copies.size()]; };
 
   cublasHandle_t cublas = nullptr;
   require(cublasCreate(&cublas) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
@@ -94,11 +112,12 @@ int main() {
   const float one = 1.0f;
   const float zero = 0.0f;
   const std::function<void()> launches[2] = {
-      [&] { product<<<dim3(GRID_X, GRID_Y), dim3(BLOCK_X, BLOCK_Y), SHARED_BYTES>>>(device_a, device_b, ours, kExtent); },
+      [&] { product<<<dim3(GRID_X, GRID_Y), dim3(BLOCK_X, BLOCK_Y), SHARED_BYTES>>>(device_a, next_b(), ours, SIZES); },
       // Rows first: the transposed product of the operands in the other order.
       [&] {
-        require(cublasGemmEx(cublas, CUBLAS_OP_N, CUBLAS_OP_N, kExtent, kExtent, kExtent, &one, device_b, kType, kExtent, device_a, kType, kExtent,
-                             &zero, theirs, kType, kExtent, kCompute, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS,
+        require(cublasGemmEx(cublas, kAlongDepth ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, kColumns, kRows, kDepth, &one, next_b(), kType,
+                             kAlongDepth ? kDepth : kColumns, device_a, kType, kDepth, &zero, theirs, kType, kColumns, kCompute,
+                             CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS,
                 "cublasGemmEx");
       }};
 

@@ -47,6 +47,52 @@ launch: {block: [32, 4], grid: ["cdiv(outputs, bx)", "cdiv(rows, by)"]}
 tests: [{rows: 33, outputs: 70, inputs: 45}, {rows: 64, outputs: 64, inputs: 64}, {rows: 1, outputs: 2, inputs: 3}]
 assume: {noalias: true, reassociate: true}
 )~"},
+      // The same for a few rows.
+      {"narrow_decoding", R"~(
+#include <cuda_fp16.h>
+__global__ void decoding(const __half* x, const __half* weight, __half* y, int rows, int outputs, int inputs) {
+  int o = blockIdx.x * blockDim.x + threadIdx.x;
+  int r = blockIdx.y;
+  if (o >= outputs) return;
+  float sum = 0.0f;
+  for (int i = 0; i < inputs; ++i) sum += __half2float(x[r * inputs + i]) * __half2float(weight[o * inputs + i]);
+  y[r * outputs + o] = __float2half(sum);
+})~",
+       R"~(
+sizes: {rows: 5, outputs: 512, inputs: 512}
+args:
+  x: {dir: in, shape: [rows, inputs], init: normal}
+  weight: {dir: in, shape: [outputs, inputs], init: normal}
+  y: {dir: out, shape: [rows, outputs]}
+launch: {block: 64, grid: ["cdiv(outputs, bx)", rows]}
+tests: [{rows: 5, outputs: 70, inputs: 200}, {rows: 18, outputs: 64, inputs: 64}, {rows: 1, outputs: 2, inputs: 3}]
+assume: {noalias: true, reassociate: true}
+)~"},
+      // Weights of four bits, eight in a word.
+      {"narrow_packed", R"~(
+#include <cuda_fp16.h>
+__global__ void packed_rows(const unsigned int* packed, const __half* scales, const __half* x, __half* y, int rows, int groups) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  float sum = 0.0f;
+  for (int w = 0; w < groups * 8; ++w) {
+    unsigned int word = packed[row * groups * 8 + w];
+    float scale = __half2float(scales[row * groups + w / 8]);
+    for (int j = 0; j < 8; ++j) sum += scale * (float)((int)((word >> (4 * j)) & 15) - 8) * __half2float(x[w * 8 + j]);
+  }
+  y[row] = __float2half(sum);
+})~",
+       R"~(
+sizes: {rows: 256, groups: 16}
+args:
+  packed: {dir: in, shape: [rows, 8 * groups], init: "int(0, 4294967295)"}
+  scales: {dir: in, shape: [rows, groups], init: "uniform(-1,1)"}
+  x: {dir: in, shape: [64 * groups], init: normal}
+  y: {dir: out, shape: [rows]}
+launch: {block: 64, grid: ["cdiv(rows, bx)"]}
+tests: [{rows: 70, groups: 5}, {rows: 3, groups: 8}, {rows: 1, groups: 1}]
+assume: {noalias: true, reassociate: true}
+)~"},
       // Two places of a row, a block each.
       {"narrow_gate", R"~(
 #include <cuda_fp16.h>

@@ -2,7 +2,8 @@
 //
 //   for (k = first; k < limit; ++k) sum += A[.., i, k, ..] * B[.., k, j, ..]
 //
-// i and j are where the thread stands in the grid along two axes. Used by tensor_core and wgmma.
+// i and j are where the thread stands in the grid along two axes. Used by tensor_core, wgmma and
+// skinny_gemm.
 #pragma once
 
 #include "affine/tile_guard.h"

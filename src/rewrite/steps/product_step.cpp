@@ -2,6 +2,7 @@
 
 #include "affine/block_geometry.h"
 #include "rewrite/analysis/matrix_product.h"
+#include "rewrite/analysis/row_plan.h"
 
 #include <fmt/format.h>
 
@@ -35,6 +36,32 @@ Result<TensorPlace> find_tensor_place(const KernelAnalysis& kernel, int least_ar
   TensorPlace place{std::move(*product), {}, **launch};
   place.tile.element = place.product.factor_type;
   return place;
+}
+
+std::int64_t lines_at_bench_sizes(const MatrixProduct& product, std::size_t factor,
+                                  const KernelAnalysis& kernel) {
+  const ProductFactor& one = product.factors[factor];
+  std::int64_t lines = 0;
+  for (const Symbols& sizes : kernel.problem().bench) {
+    if (const auto launch = concretise(**kernel.launch(), sizes)) {
+      const std::int64_t blocks = extent(launch->grid, one.axis.axis);
+      lines = std::max(lines, blocks * extent(launch->block, one.axis.axis));
+    }
+  }
+  for (const TileGuard& guard : one.guards) {
+    const Polynomial end = guard.right - guard.left + Polynomial::symbol(one.axis.coordinate);
+    if (guard.op != BinaryOperator::less || end.mentions(one.axis.coordinate)) continue;
+    if (const auto most = largest_at_bench_sizes(end, kernel.problem()))
+      lines = std::min(lines, *most);
+  }
+  return lines;
+}
+
+Status require_ldmatrix(const TensorPlace& place) {
+  const auto& factors = place.product.factors;
+  if (place.tile.element_bytes() == 1 && !(factors[0].along_k && factors[1].along_k))
+    return refuse("ldmatrix reads bytes whose neighbours in memory differ in k, of both factors");
+  return {};
 }
 
 Status launch_tiles(TensorPlace& place, int threads, const KernelAnalysis& kernel) {

@@ -5,6 +5,8 @@
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/tensor_tile.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace regraph::rewrite {
@@ -27,6 +29,14 @@ inline constexpr const char* kLosesPrecision =
 // reordered and buffers are distinct. Error: refused.
 [[nodiscard]] Result<TensorPlace> find_tensor_place(const KernelAnalysis& kernel,
                                                     int least_architecture);
+
+// How many lines of a factor, 0 or 1, the kernel multiplies at the largest of the sizes that it is
+// to be fast on: what its guards let through of the threads along the factor's axis.
+[[nodiscard]] std::int64_t lines_at_bench_sizes(const MatrixProduct& product, std::size_t factor,
+                                                const KernelAnalysis& kernel);
+
+// ldmatrix takes factors of 16 bits whichever way they lie, bytes that lie along k. Error: refused.
+[[nodiscard]] Status require_ldmatrix(const TensorPlace& place);
 
 // Sets the launch: a block of `threads` for a tile. Error: refused.
 [[nodiscard]] Status launch_tiles(TensorPlace& place, int threads, const KernelAnalysis& kernel);

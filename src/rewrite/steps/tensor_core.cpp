@@ -107,9 +107,8 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     if (*input == kTf32 && !assume.lets_precision_go()) return refuse(kLosesPrecision);
     if (*input == kSplit && assume.precision == Precision::keep) {
       return refuse(
-          "the problem grants neither 'assume: {precision: tf32x3}' nor any, and two tf32 parts of "
-          "a "
-          "factor lose a bit of it");
+          "the problem grants neither 'assume: {precision: tf32x3}' nor any, and two tf32 numbers "
+          "lose bits of a factor");
     }
     constexpr int kLeastArchitecture = 80;
     auto found = find_tensor_place(kernel, kLeastArchitecture);
@@ -122,9 +121,10 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     place.tile.split = *input == kSplit;
     if (*input != own && !(own == kTf32 && place.tile.split))
       return refuse(fmt::format("the factors are of {}: 'input' is {}", cuda_name(element), own));
-    if (*input == kBytes && !(place.product.factors[0].along_k && place.product.factors[1].along_k))
-      return refuse("ldmatrix reads bytes whose neighbours in memory differ in k, of both factors");
-    if (!is_single) place.tile.layout = StripLayout::panels;
+    if (!is_single) {
+      if (Status status = require_ldmatrix(place); !status) return status.error();
+      place.tile.layout = StripLayout::panels;
+    }
     place.tile.depth = *depth;
     place.tile.stages = *stages;
     place.tile.ahead = fragments == 2;

@@ -24,7 +24,6 @@
 // accessed anyway or because the buffer is made of whole vectors. Alignment is what
 // 'assume: {align}' grants.
 #include "rewrite/analysis/interior.h"
-#include "rewrite/analysis/loop_choice.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/steps/macro_step.h"
@@ -32,117 +31,15 @@
 #include "rewrite/transform/inside_first.h"
 #include "rewrite/transform/neighbour_vectors.h"
 #include "rewrite/transform/vector_code.h"
+#include "rewrite/transform/written_out_loops.h"
 #include "source/build.h"
-#include "source/counted_loop.h"
-#include "source/match.h"
-#include "source/walk.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <utility>
 
 namespace regraph::rewrite {
 namespace {
-
-// Full unrolling: loops of constant length as copies of their bodies, one after the other.
-
-constexpr std::int64_t kLongestWrittenOut = 64;
-
-std::int64_t statements_in(const Block& block) {
-  std::int64_t count = 0;
-  walk(block, [&](const Stmt&) { ++count; });
-  return count;
-}
-
-bool leaves_early(const Block& block) {
-  return any_statement(block, [&](const Stmt& stmt) { return is<Jump>(stmt) || is<Return>(stmt); });
-}
-
-bool is_wide_integer(const ExprPtr& expr) {
-  return expr->type && !is_floating(*expr->type) &&
-         size_in_bytes(*expr->type) >= sizeof(std::int32_t);
-}
-
-// Puts a number in the place of a counter, and folds what that makes of integers.
-ExprPtr with_number(const ExprPtr& expr, const std::string& counter, const ExprPtr& number) {
-  return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-    if (is_named(*node, counter)) return number;
-    const auto* binary = as<Binary>(node);
-    if (binary == nullptr || !variables_of(node).contains(counter)) return std::nullopt;
-    const ExprPtr left = with_number(binary->left, counter, number);
-    const ExprPtr right = with_number(binary->right, counter, number);
-    const bool folds = is_wide_integer(node) && is_wide_integer(left) && is_wide_integer(right);
-    if (folds) {
-      ExprPtr result = source::binary(binary->op, left, right);
-      if (result->type == node->type) return result;
-    }
-    return std::make_shared<Binary>(binary->op, left, right, node->type);
-  });
-}
-
-class LoopWriter {
- public:
-  LoopWriter(Names& names, int most_statements) : names_(names), most_(most_statements) {}
-
-  // Returns the block with counted loops of constant length written out, inner ones first, as long
-  // as none of them makes more than `most_statements`; scopes are dissolved. What copies declare
-  // gets new names. Loops that ask not to be unrolled, or that hold jumps, stay.
-  Block run(const Block& block) {
-    Block result;
-    for (const StmtPtr& stmt : block) {
-      Block body = run(body_of(*stmt));
-      if (is<Scope>(stmt)) {
-        append(names_.renamed(body), result);
-        continue;
-      }
-      const auto* loop = as<ForLoop>(stmt);
-      if (loop != nullptr) {
-        if (auto copies = copies_of(*loop, body)) {
-          append(*copies, result);
-          continue;
-        }
-      }
-      result.push_back(with_blocks(stmt, std::move(body), run(otherwise_of(*stmt))));
-    }
-    return result;
-  }
-
- private:
-  std::optional<Block> copies_of(const ForLoop& loop, const Block& body) {
-    const auto counted = counted_loop_of(loop);
-    const auto* declaration = loop.declaration();
-    if (!counted || declaration == nullptr || loop.unroll == kNeverUnroll) return std::nullopt;
-    const auto trips = counted->trip_count();
-    const auto first =
-        to_polynomial(counted->first,
-                      [](const std::string&) -> std::optional<Polynomial> { return std::nullopt; });
-    if (!trips || !first || !first->constant()) return std::nullopt;
-    if (*trips > kLongestWrittenOut || *trips * statements_in(body) > most_) return std::nullopt;
-    if (leaves_early(body)) return std::nullopt;
-    Block result;
-    for (std::int64_t trip = 0; trip < *trips; ++trip) {
-      ExprPtr number = integer(*first->constant() + trip * counted->stride);
-      if (declaration->variable.scalar != ScalarType::i32) {
-        number = with_type(cast(declaration->variable.type, number), declaration->variable.scalar);
-      }
-      const Block copy =
-          rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-            if (!variables_of(expr).contains(counted->name)) return expr;
-            return with_number(expr, counted->name, number);
-          });
-      append(names_.renamed(copy), result);
-    }
-    return result;
-  }
-
-  Names& names_;
-  std::int64_t most_;
-};
-
-// Beyond, instructions no longer stay in the cache near the multiprocessor.
-constexpr int kMostStatementsWrittenOut = 1000;
 
 // Code with vectors.
 struct WideCode {
@@ -215,7 +112,7 @@ class VectorizeWindow final : public TriedStep {
   static Result<WideCode> widened(const KernelAnalysis& coarsened, const Kernel& kernel,
                                   Names& names, int width) {
     Kernel code = kernel;
-    code.body = LoopWriter(names, kMostStatementsWrittenOut).run(with_inside_first(kernel.body));
+    code.body = with_loops_written_out(with_inside_first(kernel.body), names);
     const Analysis analysis(code);
     const auto interior = interior_of_threads(code, analysis, (*coarsened.launch())->block);
     if (!interior) return interior.error();

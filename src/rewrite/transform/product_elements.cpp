@@ -41,11 +41,15 @@ class StagedElements {
 
   void write(int pitch, int threads) {
     const std::size_t columns = 1 - rows_;
-    const ExprPtr place = variable(names_.e);
-    const ExprPtr part =
-        element(variable(names_.sums, product_.sum_type),
-                {source::add(multiply(variable(names_.i), integer(pitch)),
-                             source::add(variable(names_.j), variable(names_.e)))});
+    ExprPtr part;
+    for (int slice = 0; slice < tile_.slices; ++slice) {
+      ExprPtr line = multiply(variable(names_.i), integer(pitch));
+      if (slice > 0) line = source::add(line, integer(slice * tile_.staged_elements(rows_)));
+      const ExprPtr sum =
+          element(variable(names_.sums, product_.sum_type),
+                  {source::add(line, source::add(variable(names_.j), variable(names_.e)))});
+      part = part ? source::add(part, sum) : sum;
+    }
     Block body = element_body(form_, launch_, product_, part);
     const auto store = vector_store(body);
     const int together = store ? 16 / static_cast<int>(size_in_bytes(store->type)) : 1;

@@ -16,7 +16,8 @@ namespace regraph::rewrite {
 // Writes what becomes of a tile whose sums lie in shared memory, `sums[row * pitch + column]`,
 // where rows are of the factor `rows`: all threads of the block take elements that are neighbours
 // along columns. Where the kernel stores an element once, and these are neighbours in memory, they
-// are stored by vectors of 16 bytes.
+// are stored by vectors of 16 bytes. Sums of slices (TensorTile::slices) lie one behind the other
+// and are added up on the way.
 void write_staged_elements(CodeLines& lines, const KernelForm& form, const Launch& launch,
                            const MatrixProduct& product, const TensorTile& tile,
                            const TensorNames& names, std::size_t rows, int pitch, int threads);

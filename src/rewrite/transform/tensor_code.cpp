@@ -63,6 +63,7 @@ class TensorCode {
   std::size_t role(std::size_t which) const { return which == 0 ? rows_ : 1 - rows_; }
   const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
   bool is_staged() const { return tile_.layout == StripLayout::panels; }
+  bool is_sliced() const { return tile_.slices > 1; }
   std::string sum_type() const { return std::string(cuda_name(product_.sum_type)); }
   const char* index_type() const { return product_.is_wide ? "long long" : "int"; }
 
@@ -74,8 +75,8 @@ class TensorCode {
     const std::string type(cuda_name(tile_.element));
     if (tile_.is_dynamic) {
       text_.line("extern __shared__ __align__({}) {} {}[];", alignment(), type, names_.tiles);
-      text_.line("{}* const {} = {};", type, names_.stages[0], names_.tiles);
-      text_.line("{}* const {} = {} + {};", type, names_.stages[1], names_.tiles,
+      text_.line("{}* const {} = {}{};", type, names_.stages[0], names_.tiles, stages_of_slice());
+      text_.line("{}* const {} = {} + {};", type, names_.stages[1], names_.stages[0],
                  tile_.stages * tile_.strip_elements(0));
       return;
     }
@@ -85,17 +86,28 @@ class TensorCode {
     }
   }
 
+  // What is added to where all stages begin.
+  std::string stages_of_slice() const {
+    if (!is_sliced()) return "";
+    return fmt::format(" + {} * {}", names_.slice,
+                       tile_.stages * (tile_.strip_elements(0) + tile_.strip_elements(1)));
+  }
+
   // Of strips, in bytes: places are exchanged by the last bits of addresses.
   int alignment() const {
     return tile_.layout == StripLayout::panels ? 8 * TensorTile::kPanelBytes : kStripAlignment;
   }
 
   void declare() {
-    declare_stages();
     text_.line("const unsigned int {} = threadIdx.x;", names_.thread);
+    if (is_sliced()) {
+      text_.line("const int {} = {} / 32;", names_.slice, names_.thread);
+      text_.line("const unsigned int {} = {} % 32;", names_.lane, names_.thread);
+    }
+    declare_stages();
     text_.line("const int {} = {} % 32 / 4;", names_.group, names_.thread);
     text_.line("const int {} = {} % 4;", names_.place, names_.thread);
-    const std::string warp = names_.thread + " / 32";
+    const std::string warp = is_sliced() ? "0" : names_.thread + " / 32";
     const int across = tile_.tile[1] / tile_.warp[1];
     text_.line("const int {} = {} / {} * {};", names_.in_warp[0], warp, across, tile_.warp[0]);
     text_.line("const int {} = {} % {} * {};", names_.in_warp[1], warp, across, tile_.warp[1]);
@@ -123,23 +135,34 @@ class TensorCode {
 
   void commit() { text_.line("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");"); }
 
-  // Until the strip after the one that is multiplied is there, for all warps.
+  // Until the strip after the one that is multiplied is there, for all warps that multiply it.
   void wait() {
     text_.line("asm volatile(\"cp.async.wait_group {};\" ::: \"memory\");", tile_.stages - 2);
-    text_.line("__syncthreads();");
+    text_.line("{}();", is_sliced() ? "__syncwarp" : "__syncthreads");
+  }
+
+  // The first place along k that a thread's warp multiplies.
+  std::string first() const {
+    const std::string first = text_of(product_.first, product_.is_wide);
+    return is_sliced() ? fmt::format("{} + {} * {}", first, names_.slice, tile_.depth) : first;
   }
 
   // The strips before the loop, which has as many groups of copies on their way at any time. The
-  // first one is written in any case, since it may be read before the loop.
+  // first one is written in any case, since it may be read before the loop; not so by slices.
   void start() {
-    const std::string first = text_of(product_.first, product_.is_wide);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.stage, tile_.stages - 1);
-    text_.line("const {} {} = {} + {} * {};", index_type(), names_.strip, first, names_.stage,
-               tile_.depth);
-    text_.line("if ({0} == 0 || {1} < {2}) {3}({0}, {1});", names_.stage, names_.strip,
-               names_.limit, names_.fill);
-    commit();
+    const std::string& strip = is_sliced() ? names_.next : names_.strip;
+    text_.line("const {} {} = {} + {} * {};", index_type(), strip, first(), names_.stage,
+               tile_.strip_step());
+    if (is_sliced()) {
+      copy_strip(names_.stage);
+      if (inside_) advance_tensor_copies(text_, product_, tile_, names_);
+    } else {
+      text_.line("if ({0} == 0 || {1} < {2}) {3}({0}, {1});", names_.stage, strip, names_.limit,
+                 names_.fill);
+      commit();
+    }
     text_.close();
   }
 
@@ -155,8 +178,8 @@ class TensorCode {
       text_.line("{}(0, 0);", names_.load);
     }
     text_.line("int {} = 0;", names_.stage);
-    text_.open("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", index_type(), names_.strip,
-               text_of(product_.first, product_.is_wide), names_.limit, tile_.depth);
+    text_.open("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", index_type(), names_.strip, first(),
+               names_.limit, tile_.strip_step());
     if (!tile_.ahead) wait();
     begin_copies();
     text_.unroll();
@@ -178,19 +201,24 @@ class TensorCode {
   // is not.
   void begin_copies() {
     text_.line("const {} {} = {} + {};", index_type(), names_.next, names_.strip,
-               (tile_.stages - 1) * tile_.depth);
+               (tile_.stages - 1) * tile_.strip_step());
     text_.line("const int {0} = {1} == 0 ? {2} : {1} - 1;", names_.into, names_.stage,
                tile_.stages - 1);
+    copy_strip(names_.into);
+  }
+
+  // The strip `next` to a stage.
+  void copy_strip(const std::string& into) {
     if (inside_) text_.line("const int {} = {};", names_.wanted, *inside_);
     text_.line("if ({}{} < {}) {}({}, {});", inside_ ? "!" + names_.wanted + " && " : "",
-               names_.next, names_.limit, names_.fill, names_.into, names_.next);
+               names_.next, names_.limit, names_.fill, into, names_.next);
     if (tile_.ahead) return;
-    if (inside_) begin_part("0");
+    if (inside_) begin_part(into, "0");
     commit();
   }
 
-  void begin_part(const std::string& part) {
-    text_.line("{}({}, {}, {});", names_.fill_inside, names_.into, part, names_.wanted);
+  void begin_part(const std::string& into, const std::string& part) {
+    text_.line("{}({}, {}, {});", names_.fill_inside, into, part, names_.wanted);
   }
 
   // While the fragments of one step are multiplied, those of the next are loaded, across strips
@@ -208,7 +236,7 @@ class TensorCode {
                tile_.step_depth(), tile_.depth);
     if (!inside_) return;
     text_.open("if ({} < {})", names_.inner, tile_.parts() * tile_.step_depth());
-    begin_part(fmt::format("{} / {}", names_.inner, tile_.step_depth()));
+    begin_part(names_.into, fmt::format("{} / {}", names_.inner, tile_.step_depth()));
     text_.close();
   }
 
@@ -260,6 +288,8 @@ class TensorCode {
     text_.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
     text_.line("__syncthreads();");
     text_.line("{0}* const {1} = ({0}*){2};", sum_type(), staged_, names_.tiles);
+    const std::string of_slice =
+        is_sliced() ? fmt::format("{} * {} + ", names_.slice, tile_.staged_elements(rows_)) : "";
     over_fragments();
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < 4; {0} += 2)", names_.e);
@@ -268,10 +298,10 @@ class TensorCode {
     text_.line("const int {} = {} + 8 * {} + 2 * {};", names_.offset, names_.in_warp[1 - rows_],
                names_.j, names_.place);
     text_.line(
-        "*({8}2*)&{0}[{1} * {2} + {3}] = make_{8}2({4}[{5}][{6}][{7}], {4}[{5}][{6}][{7} + "
+        "*({8}2*)&{0}[{9}{1} * {2} + {3}] = make_{8}2({4}[{5}][{6}][{7}], {4}[{5}][{6}][{7} + "
         "1]);",
         staged_, names_.line, pitch, names_.offset, names_.sums, names_.i, names_.j, names_.e,
-        sum_type());
+        sum_type(), of_slice);
     text_.close();
     text_.close();
     text_.close();

@@ -1,4 +1,4 @@
-// What a matrix product becomes on tensor cores. Used by tensor_core.
+// What a matrix product becomes on tensor cores. Used by tensor_core and skinny_gemm.
 //
 // A block computes a tile of the result. Strips of both factors lie in shared memory in several
 // stages: while one is multiplied, the next ones are on their way. A warp keeps its part of the

@@ -73,6 +73,9 @@ class CopyWriter {
     if (!one.divisible) return std::nullopt;
     std::string result = names_.whole[i];
     const std::string& coordinate = one.axis.coordinate;
+    if (tile_.fills_zeros && one.along_k) return result;
+    if (const auto even = tile_.fills_zeros ? ends_evenly(one) : std::nullopt)
+      return result + *even;
     for (const TileGuard& guard : one.guards) {
       const Polynomial there =
           Polynomial::symbol(names_.first[i]) + Polynomial::symbol(names_.offset);
@@ -90,8 +93,31 @@ class CopyWriter {
     return result;
   }
 
+  // Conditions, " && ...", for no vector along the coordinate to be inside in part: vectors begin
+  // at multiples of their length. Nothing where they cannot be told.
+  std::optional<std::string> ends_evenly(const ProductFactor& one) const {
+    std::string result;
+    const std::string& coordinate = one.axis.coordinate;
+    for (const TileGuard& guard : one.guards) {
+      const Polynomial end = guard.right - guard.left + Polynomial::symbol(coordinate);
+      if (guard.op != BinaryOperator::less || end.mentions(coordinate)) return std::nullopt;
+      result += fmt::format(" && ({}) % {} == 0", text_of(end, one.is_wide), tile_.vector());
+    }
+    if (one.axis.limit)
+      result += fmt::format(" && ({}) % {} == 0", print(one.axis.limit), tile_.vector());
+    return result;
+  }
+
   // The conditions for an element of the factor, `beyond` neighbours further on.
   std::string conditions(std::size_t i, const std::string& beyond) const {
+    const ProductFactor& one = factor(i);
+    const std::string result = conditions_of_line(i, beyond);
+    return fmt::format("{}{}{}{} < {}", result, result.empty() ? "" : " && ", names_.counter,
+                       one.along_k && !beyond.empty() ? " + " + beyond : "", names_.limit);
+  }
+
+  // Those of them that do not ask for k; empty where there are none.
+  std::string conditions_of_line(std::size_t i, const std::string& beyond) const {
     const ProductFactor& one = factor(i);
     std::string result;
     const auto add = [&](const std::string& condition) {
@@ -111,8 +137,6 @@ class CopyWriter {
     if (one.axis.limit) {
       add(fmt::format("{}{} < {}", coordinate, moves ? " + " + beyond : "", print(one.axis.limit)));
     }
-    add(fmt::format("{}{} < {}", names_.counter,
-                    one.along_k && !beyond.empty() ? " + " + beyond : "", names_.limit));
     return result;
   }
 
@@ -162,18 +186,24 @@ class CopyWriter {
   int vectors_of_line(std::size_t i) const { return row(i) / tile_.vector(); }
   int steps(std::size_t i) const { return tile_.strip_elements(i) / tile_.vector() / threads(); }
   int threads() const {
-    return tile_.copying_threads > 0 ? tile_.copying_threads : tile_.threads();
+    return tile_.copying_threads > 0 ? tile_.copying_threads : tile_.threads() / tile_.slices;
   }
+  // Which of them a thread is.
+  const std::string& thread() const { return tile_.slices > 1 ? names_.lane : names_.thread; }
   std::string type() const { return std::string(cuda_name(tile_.element)); }
   // Strips that are copied before the pointers of those that are inside begin.
-  int strips_before() const { return tile_.copying_threads > 0 ? 0 : tile_.stages - 1; }
+  int strips_before() const {
+    return tile_.copying_threads > 0 || tile_.slices > 1 ? 0 : tile_.stages - 1;
+  }
 
   Polynomial stride(std::size_t i, const std::string& along, int by) const {
     const Polynomial& index = factor(i).index;
     return index.substitute(along, Polynomial::symbol(along) + Polynomial(by)) - index;
   }
   // Elements from a strip to the next, and from a line that a thread copies to its next.
-  Polynomial strip_stride(std::size_t i) const { return stride(i, names_.counter, tile_.depth); }
+  Polynomial strip_stride(std::size_t i) const {
+    return stride(i, names_.counter, tile_.strip_step());
+  }
   Polynomial line_stride(std::size_t i) const {
     return stride(i, factor(i).along_k ? factor(i).axis.coordinate : names_.counter,
                   lines_apart(i));
@@ -191,14 +221,30 @@ class CopyWriter {
   void declare_next(std::size_t i) const {
     lines_.line("unsigned int {};", names_.address[i]);
     lines_.line("const {}* {};", type(), names_.ahead[i]);
+    if (asks_lines(i)) lines_.line("int {};", names_.first_line[i]);
     lines_.open();
+    const std::string first = text_of(product_.first, product_.is_wide);
     vector_at(i, "0",
-              fmt::format("{} + {}", text_of(product_.first, product_.is_wide),
-                          strips_before() * tile_.depth));
+              tile_.slices > 1 ? fmt::format("{} + {} * {}", first, names_.slice, tile_.depth)
+                               : fmt::format("{} + {}", first, strips_before() * tile_.depth));
     lines_.line("{} = (unsigned int)__cvta_generic_to_shared(&{}[{}]);", names_.address[i],
                 names_.stages[i], place(i));
     lines_.line("{} = &{};", names_.ahead[i], element(i, ""));
+    if (asks_lines(i)) lines_.line("{} = {};", names_.first_line[i], factor(i).axis.coordinate);
     lines_.close();
+  }
+
+  // Whether a copy asks if its line is inside.
+  bool asks_lines(std::size_t i) const {
+    return tile_.fills_zeros && !conditions_of_line(i, "").empty();
+  }
+
+  // Says how many bytes the copy number `step` reads.
+  void declare_bytes(std::size_t i) const {
+    const ProductFactor& one = factor(i);
+    lines_.line("const int {} = {}{};", one.axis.coordinate, names_.first_line[i],
+                one.along_k ? fmt::format(" + {} * {}", names_.step, lines_apart(i)) : "");
+    lines_.line("const int {} = {} ? 16 : 0;", names_.bytes, conditions_of_line(i, ""));
   }
 
   // Under a predicate: a branch would part the code around it, which is scheduled as one.
@@ -210,13 +256,17 @@ class CopyWriter {
     std::string to = fmt::format("{} + {} * {}", names_.address[i], names_.into,
                                  tile_.strip_elements(i) * tile_.element_bytes());
     const std::string exchange =
-        exchange_of_step(tile_, factor(i).along_k, names_.step, lines_apart(i));
+        exchange_of_step(tile_, i, factor(i).along_k, names_.step, lines_apart(i));
     if (!exchange.empty()) to = fmt::format("(({}) ^ ({}))", to, exchange);
+    const bool asks = asks_lines(i);
+    if (asks) declare_bytes(i);
     lines_.line("asm volatile(\"{{ .reg .pred p; setp.ne.s32 p, %2, 0; \"");
-    lines_.line("             \"@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16; }}\" ::");
+    lines_.line("             \"@p cp.async.cg.shared.global.L2::128B [%0], [%1], 16{}; }}\" ::",
+                asks ? ", %3" : "");
     lines_.line("             \"r\"({} + {} * {}), \"l\"({} + {} * ({})),", to, names_.step, bytes,
                 names_.ahead[i], names_.step, text_of(line_stride(i), factor(i).is_wide));
-    lines_.line("             \"r\"({}) : \"memory\");", names_.wanted);
+    lines_.line("             \"r\"({}){} : \"memory\");", names_.wanted,
+                asks ? fmt::format(", \"r\"({})", names_.bytes) : "");
     lines_.close();
   }
 
@@ -224,9 +274,9 @@ class CopyWriter {
   void vector_at(std::size_t i, const std::string& step, const std::string& strip) const {
     const ProductFactor& one = factor(i);
     // Without signs, so that quotients are shifts.
-    lines_.line("const unsigned int {} = {} / {} + {} * {};", names_.line, names_.thread,
+    lines_.line("const unsigned int {} = {} / {} + {} * {};", names_.line, thread(),
                 vectors_of_line(i), step, lines_apart(i));
-    lines_.line("const unsigned int {} = {} % {} * {};", names_.offset, names_.thread,
+    lines_.line("const unsigned int {} = {} % {} * {};", names_.offset, thread(),
                 vectors_of_line(i), tile_.vector());
     const std::string& at_k = one.along_k ? names_.offset : names_.line;
     const std::string& at = one.along_k ? names_.line : names_.offset;

@@ -174,10 +174,11 @@ class PanelFragmentWriter {
       const int bytes = tile_.element_bytes();
       // Offsets within a line are exchanged with what the lines' numbers exchange them with.
       const std::string at =
-          factor(i).along_k ? fmt::format("({} ^ ({} * {})) + {} * {}", names_.at[i], names_.inner,
-                                          bytes, names_.i, kLines * TensorTile::kPanelBytes)
-                            : fmt::format("({} ^ ({} * {})) + {} * {}", names_.at[i], names_.i,
-                                          kLines * bytes, names_.inner, TensorTile::kPanelBytes);
+          factor(i).along_k
+              ? fmt::format("({} ^ ({} * {})) + {} * {}", names_.at[i], names_.inner, bytes,
+                            names_.i, kLines * TensorTile::kPanelBytes)
+              : fmt::format("({} ^ ({} * {})) + {} * {}", names_.at[i], names_.i, kLines * bytes,
+                            names_.inner, tile_.pitch(i, false) * bytes);
       lines_.line(
           "asm volatile(\"ldmatrix.sync.aligned.m8n8.x4{}.shared.b16 {{%0, %1, %2, %3}}, [%4];\"",
           factor(i).along_k ? "" : ".trans");

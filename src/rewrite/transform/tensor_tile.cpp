@@ -21,6 +21,7 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
     address[factor] = names.fresh(array + "_address");
     ahead[factor] = names.fresh(array + "_next");
     held[factor] = names.fresh(array + "_held");
+    first_line[factor] = names.fresh(array + "_line");
   }
   for (auto [name, stem] : {std::pair(&tiles, "stages"),
                             std::pair(&thread, "thread"),
@@ -55,7 +56,10 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
                             std::pair(&row, "tile_row"),
                             std::pair(&rows, "tile_rows"),
                             std::pair(&in_rows, "in_rows"),
-                            std::pair(&by, "by")}) {
+                            std::pair(&by, "by"),
+                            std::pair(&slice, "slice"),
+                            std::pair(&lane, "lane"),
+                            std::pair(&bytes, "bytes")}) {
     *name = names.fresh(stem);
   }
 }
@@ -104,21 +108,28 @@ std::string place_in_strip(const TensorTile& tile, std::size_t factor, bool alon
     if (along_k)
       return fmt::format("{0} * {1} + ({2} ^ ({0} % 8 * {3}))", line, tile.panel(), offset,
                          tile.vector());
-    return fmt::format("{2} / {1} * {4} + {0} * {1} + ({2} % {1} ^ ({0} % 8 * {3}))", line,
-                       tile.panel(), offset, tile.vector(), tile.panel() * tile.depth);
+    const int across = tile.pitch(factor, along_k);
+    const std::string exchange =
+        across == tile.panel()
+            ? fmt::format("{} % 8", line)
+            : fmt::format("{} / {} % {}", line, tile.panel() / across, across / tile.vector());
+    return fmt::format("{2} / {1} * {4} + {0} * {1} + ({2} % {1} ^ ({5} * {3}))", line, across,
+                       offset, tile.vector(), across * tile.depth, exchange);
   }
   const std::string place = along_k ? exchanged_along_k(offset, line, tile.depth)
                                     : fmt::format("({} ^ ({} / 2 % 4 * 8))", offset, line);
   return fmt::format("{} * {} + {}", line, tile.pitch(factor, along_k), place);
 }
 
-std::string exchange_of_step(const TensorTile& tile, bool along_k, const std::string& step,
-                             int apart) {
+std::string exchange_of_step(const TensorTile& tile, std::size_t factor, bool along_k,
+                             const std::string& step, int apart) {
   if (tile.layout == StripLayout::panels) {
     constexpr int kLines = 8;
-    return apart % kLines == 0 ? ""
-                               : fmt::format("{} * {} % {} * {}", step, apart, kLines,
-                                             tile.vector() * tile.element_bytes());
+    if (apart % kLines == 0) return "";
+    const int chunk = tile.vector() * tile.element_bytes();
+    const int together = tile.panel() / tile.pitch(factor, along_k);
+    if (together == 1) return fmt::format("{} * {} % {} * {}", step, apart, kLines, chunk);
+    return fmt::format("{} * {} / {} % {} * {}", step, apart, together, kLines / together, chunk);
   }
   if (along_k) return "";
   return fmt::format("{} * {} / 2 % 4 * {}", step, apart, 8 * tile.element_bytes());

@@ -22,7 +22,8 @@ enum class StripLayout : std::uint8_t {
   lines,
   // Panels of 128 bytes across, eight chunks of 16 bytes a line, which are exchanged by exclusive
   // or with the line's number: what wgmma calls its swizzle of 128 bytes, and what ldmatrix reads
-  // without bank conflicts. `depth` is a panel.
+  // without bank conflicts. `depth` is a panel. Narrower tiles have panels of their own width,
+  // 128 bytes of which are exchanged together (swizzles of 64 and 32 bytes).
   panels,
 };
 
@@ -50,6 +51,12 @@ struct TensorTile {
 
   // Threads that do nothing else than copy, behind those that multiply; 0: all copy.
   int copying_threads = 0;
+  // Warps that have the whole tile each and share out its strips, in stages of their own
+  // (sliced-K); 1: a strip is all warps'.
+  int slices = 1;
+  // Vectors of lines that are outside are filled with zeros by their copies (cp.async with fewer
+  // bytes to read); without it a tile that is not inside as a whole is copied by elements.
+  bool fills_zeros = false;
   // Aligned strips are copied as boxes of tensors (cp.async.bulk.tensor), which know where the
   // factors end.
   bool by_boxes = false;
@@ -60,27 +67,36 @@ struct TensorTile {
   [[nodiscard]] int step_depth() const { return 32 / element_bytes(); }
   // Floats from a row of sums in shared memory to the next, so that rows meet different banks.
   [[nodiscard]] int staged_pitch(std::size_t rows) const { return tile[1 - rows] + 4; }
+  // Of a tile's sums in shared memory; slices have sums of their own, one behind the other.
+  [[nodiscard]] int staged_elements(std::size_t rows) const {
+    return tile[rows] * staged_pitch(rows);
+  }
   // Bytes for the strips, and for the sums that lie where they did.
   [[nodiscard]] std::int64_t staged_bytes(std::size_t rows) const {
-    return std::max(shared_bytes(), std::int64_t{4} * tile[rows] * staged_pitch(rows));
+    return std::max(shared_bytes(), std::int64_t{4} * slices * staged_elements(rows));
   }
   [[nodiscard]] int element_bytes() const { return static_cast<int>(size_in_bytes(element)); }
   [[nodiscard]] int vector() const { return 16 / element_bytes(); }  // elements
   [[nodiscard]] int panel() const { return kPanelBytes / element_bytes(); }
-  // Elements from a line of a strip to the next; `along_k`: neighbours in memory differ in k.
+  // Elements from a line of a strip to the next; `along_k`: neighbours in memory differ in k. Of
+  // panels, what a line has in one of them.
   [[nodiscard]] int pitch(std::size_t factor, bool along_k) const {
-    if (layout == StripLayout::panels) return panel();
-    return along_k ? depth : tile[factor];
+    const int line = along_k ? depth : tile[factor];
+    return layout == StripLayout::panels ? std::min(panel(), line) : line;
   }
   // In how many parts the copies of a strip are begun.
   [[nodiscard]] int parts() const { return ahead ? depth / step_depth() - 1 : 1; }
   [[nodiscard]] int fragment_sets() const { return ahead ? 2 : 1; }
   // Of numbers whose sum a factor is.
   [[nodiscard]] int terms() const { return split ? 2 : 1; }
-  [[nodiscard]] int threads() const { return tile[0] / warp[0] * (tile[1] / warp[1]) * 32; }
+  [[nodiscard]] int threads() const {
+    return slices * (tile[0] / warp[0]) * (tile[1] / warp[1]) * 32;
+  }
+  // Places along k from a strip to the next that the same threads multiply.
+  [[nodiscard]] int strip_step() const { return slices * depth; }
   [[nodiscard]] int strip_elements(std::size_t factor) const { return tile[factor] * depth; }
   [[nodiscard]] std::int64_t shared_bytes() const {
-    return std::int64_t{element_bytes()} * stages * depth * (tile[0] + tile[1]);
+    return std::int64_t{element_bytes()} * slices * stages * depth * (tile[0] + tile[1]);
   }
 };
 
@@ -88,10 +104,11 @@ struct TensorTile {
 struct TensorNames {
   TensorNames(Names& names, const MatrixProduct& product);
 
-  std::array<std::string, 2> stages, first, in_warp, whole, inside, held, at, address, ahead;
+  std::array<std::string, 2> stages, first, in_warp, whole, inside, held, at, address, ahead,
+      first_line;
   std::string tiles, thread, group, place, limit, sums, fill, stage, strip, next, inner, step, line,
       offset, to, e, i, j, h, pair, to_tf32, into, part, load, set, fill_inside, wanted, pack, kept,
-      block, row, rows, in_rows, by;
+      block, row, rows, in_rows, by, slice, lane, bytes;
   std::string counter;  // of the product's loop
 };
 
@@ -116,7 +133,7 @@ void declare_block_place(CodeLines& lines, const MatrixProduct& product, const T
 // How the places of a line `lines` lines further on are exchanged otherwise: what an address in
 // bytes is combined with by exclusive or; empty where they are not. `lines` is `step` times
 // `apart`, a power of two no smaller than the lines that are counted from.
-[[nodiscard]] std::string exchange_of_step(const TensorTile& tile, bool along_k,
+[[nodiscard]] std::string exchange_of_step(const TensorTile& tile, std::size_t factor, bool along_k,
                                            const std::string& step, int apart);
 
 // Where a place along k of a line lies in the strip of a factor whose neighbours in memory differ
