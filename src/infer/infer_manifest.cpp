@@ -27,6 +27,8 @@ constexpr std::int64_t kQuadraticExtent = std::int64_t{1} << 15;  // all pairs o
 constexpr std::int64_t kFilterExtent = 3;
 // An integer that is no size: small, but not so small that a factor or term vanishes.
 constexpr double kOtherInteger = 3.0;
+// Sizes at which two grids are compared that are to be the same.
+constexpr std::int64_t kGridSamples = 8;
 
 std::string_view direction_name(Direction direction) {
   switch (direction) {
@@ -184,22 +186,38 @@ class Inferrer {
     }
   }
 
-  // The guards' grid, where it is the host's number: it follows sizes and block.
+  // The guards' grid, where it is the host's: it follows sizes and block, where the host has a number
+  // or one variable for several of the kernel's sizes.
   void follow_sizes(const AccessSummary& summary) {
     Launch& launch = *result_.manifest.launch;
-    const bool constant = std::ranges::all_of(
-        launch.grid, [](const IntegerExpression& extent) { return extent.is_constant(); });
-    if (!constant) return;
     const InferredLaunch inferred = infer_launch(unit_->kernel, summary, launch.block, host_);
-    if (!inferred.grid_sizes.empty()) return;
-    Symbols known = {{"bx", launch.block.x}, {"by", launch.block.y}, {"bz", launch.block.z}};
-    known.insert(host_->integers.begin(), host_->integers.end());
-    for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
-      const auto ours = inferred.launch.grid[axis].evaluate(known);
-      const auto theirs = launch.grid[axis].evaluate({});
-      if (!ours || !theirs || *ours != *theirs) return;
+    if (!inferred.grid_sizes.empty() || !inferred.guesses.empty()) return;
+    for (std::int64_t sample = 0; sample < kGridSamples; ++sample) {
+      const Symbols known = sampled_sizes(launch, sample);
+      for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
+        const auto ours = inferred.launch.grid[axis].evaluate(known);
+        const auto theirs = launch.grid[axis].evaluate(known);
+        if (!ours || !theirs || *ours != *theirs) return;
+      }
     }
     launch.grid = inferred.launch.grid;
+  }
+
+  // Values of the kernel's integers as the host could pass them, others for each sample.
+  [[nodiscard]] Symbols sampled_sizes(const Launch& launch, std::int64_t sample) const {
+    Symbols sizes = {{"bx", launch.block.x}, {"by", launch.block.y}, {"bz", launch.block.z}};
+    sizes.insert(host_->integers.begin(), host_->integers.end());
+    std::int64_t number = 0;
+    for (const Parameter& parameter : signature_.parameters) {
+      if (!is_integer_parameter(parameter.name)) continue;
+      ++number;
+      const auto other = host_->same_integer.find(parameter.name);
+      // Far apart, and not all on the same side of a multiple of a block's extent.
+      const std::int64_t value = 997 * number + 6151 * sample * (number % 3 + 1) + sample;
+      sizes.emplace(parameter.name,
+                    other != host_->same_integer.end() ? sizes.at(other->second) : value);
+    }
+    return sizes;
   }
 
   [[nodiscard]] std::string unguarded() const {
@@ -257,6 +275,11 @@ class Inferrer {
              !(host_ && host_->integers.contains(name));
     };
     auto strides = stride_values(summary, is_open);
+    // One that the grid follows is a size: blockIdx.x * channels + blockIdx.y.
+    std::erase_if(strides, [](const auto& one) {
+      const auto value = IntegerExpression::parse(expression_text(one.second));
+      return value && value->symbols().contains(one.first);
+    });
     for (const auto& [name, extent] : strides) {
       auto value = IntegerExpression::parse(expression_text(extent));
       if (!value) continue;
