@@ -186,18 +186,19 @@ class Inferrer {
     }
   }
 
-  // The guards' grid, where it is the host's: it follows sizes and block, where the host has a number
-  // or one variable for several of the kernel's sizes.
+  // The guards' grid, where it is the host's: it follows sizes and block, where the host has a
+  // number or one variable for several of the kernel's sizes.
   void follow_sizes(const AccessSummary& summary) {
     Launch& launch = *result_.manifest.launch;
     const InferredLaunch inferred = infer_launch(unit_->kernel, summary, launch.block, host_);
-    if (!inferred.grid_sizes.empty() || !inferred.guesses.empty()) return;
+    if (!inferred.grid_sizes.empty()) return;
     for (std::int64_t sample = 0; sample < kGridSamples; ++sample) {
       const Symbols known = sampled_sizes(launch, sample);
       for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
         const auto ours = inferred.launch.grid[axis].evaluate(known);
         const auto theirs = launch.grid[axis].evaluate(known);
-        if (!ours || !theirs || *ours != *theirs) return;
+        const bool overflow = sample > 0 && !ours && !theirs;
+        if (!overflow && (!ours || !theirs || *ours != *theirs)) return;
       }
     }
     launch.grid = inferred.launch.grid;
@@ -212,8 +213,8 @@ class Inferrer {
       if (!is_integer_parameter(parameter.name)) continue;
       ++number;
       const auto other = host_->same_integer.find(parameter.name);
-      // Far apart, and not all on the same side of a multiple of a block's extent.
-      const std::int64_t value = 997 * number + 6151 * sample * (number % 3 + 1) + sample;
+      // Up to millions: a grid may have a limit.
+      const std::int64_t value = (997 * number + 31 * sample) << (2 * sample);
       sizes.emplace(parameter.name,
                     other != host_->same_integer.end() ? sizes.at(other->second) : value);
     }
