@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -25,6 +26,7 @@ constexpr std::int64_t kMatrixExtent = 4096;                      // two multipl
 constexpr std::int64_t kVolumeExtent = 256;                       // three
 constexpr std::int64_t kQuadraticExtent = std::int64_t{1} << 15;  // all pairs of a vector
 constexpr std::int64_t kFilterExtent = 3;
+constexpr std::int64_t kParts = 4;  // what another size is divided by, as channels by groups
 // An integer that is no size: small, but not so small that a factor or term vanishes.
 constexpr double kOtherInteger = 3.0;
 // Sizes at which two grids are compared that are to be the same.
@@ -41,6 +43,8 @@ std::string_view direction_name(Direction direction) {
   }
   return "";
 }
+
+using SizeQuotient = std::pair<std::string, std::string>;
 
 class Inferrer {
  public:
@@ -371,6 +375,11 @@ class Inferrer {
     if (degree <= 1) standard = quadratic ? kQuadraticExtent : kLongVector;
     const std::vector<std::string> small =
         unit_ ? small_sizes(unit_->kernel) : std::vector<std::string>();
+    const std::vector<SizeQuotient> quotients =
+        unit_ ? size_quotients(unit_->kernel) : std::vector<SizeQuotient>();
+    std::set<std::string> open;
+    std::ranges::copy_if(symbols, std::inserter(open, open.end()),
+                         [&](const std::string& symbol) { return !has_value(symbol); });
     std::vector<std::string> defaulted;
     std::vector<std::string> made_up;
     for (const std::string& symbol : symbols) {
@@ -386,10 +395,17 @@ class Inferrer {
         continue;
       }
       const bool is_small = std::ranges::find(small, symbol) != small.end();
-      result_.manifest.sizes[symbol] = is_small ? kFilterExtent : standard;
-      if (is_small) {
-        note(fmt::format("{} is {}: it is subtracted from other sizes, as a filter's extent is",
-                         symbol, kFilterExtent));
+      const auto parts = std::ranges::find(quotients, symbol, &SizeQuotient::second);
+      const bool divides =
+          !is_small && parts != quotients.end() && open.contains(parts->first) &&
+          std::ranges::find(quotients, symbol, &SizeQuotient::first) == quotients.end();
+      result_.manifest.sizes[symbol] = is_small ? kFilterExtent : divides ? kParts : standard;
+      if (divides) {
+        note(fmt::format("{} is {}: '{}' is divided by it", symbol, kParts, parts->first));
+      } else if (is_small) {
+        note(fmt::format(
+            "{} is {}: it is subtracted from other sizes, or moves over them, as a filter does",
+            symbol, kFilterExtent));
       } else if (!of_grid) {
         defaulted.push_back(symbol);
       }

@@ -291,6 +291,43 @@ void run(float* a, long count) {
   EXPECT_EQ(inferred.grid(0), "cdiv(n, bx)");
 }
 
+// A filter, its stride, padding and dilation are small, and so is what channels are divided by.
+TEST(InferManifest, WindowsAndPartsAreSmall) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void convolve(const float* x, const float* w, float* y, int channels, int outputs, int width,
+                         int filter, int stride, int padding, int dilation, int groups) {
+  int out_width = (width + 2 * padding - dilation * (filter - 1) - 1) / stride + 1;
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= outputs * out_width) return;
+  int output = i / out_width, column = i % out_width;
+  int per_group = channels / groups;
+  float sum = 0;
+  for (int c = 0; c < per_group; ++c) {
+    for (int k = 0; k < filter; ++k) {
+      int from = column * stride - padding + k * dilation;
+      if (from >= 0 && from < width) sum += x[c * width + from] * w[(output * per_group + c) * filter + k];
+    }
+  }
+  y[i] = sum;
+}
+)cuda");
+  const Symbols& sizes = inferred.result.manifest.sizes;
+  for (const char* small : {"filter", "stride", "padding", "dilation"})
+    EXPECT_EQ(sizes.at(small), 3) << small;
+  EXPECT_EQ(sizes.at("groups"), 4);
+  EXPECT_GT(sizes.at("width"), 64);
+  EXPECT_GE(sizes.at("channels"), 4);
+  // A stencil's rows are no window.
+  const Inferred stencil = infer(R"cuda(
+__global__ void f(const float* x, float* y, int rows, int columns) {
+  int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r > 0 && r < rows && c < columns)
+    y[r * columns + c] = x[r * columns + c] - x[r * columns + c - columns];
+}
+)cuda");
+  EXPECT_GT(stencil.result.manifest.sizes.at("columns"), 64);
+}
+
 TEST(InferManifest, WhatTheGridFollowsIsASizeAndNoStride) {
   const Inferred inferred = infer(R"cuda(
 __global__ void means(const float* x, float* y, int images, int channels, int pixels) {
