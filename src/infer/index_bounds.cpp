@@ -2,6 +2,7 @@
 
 #include "infer/analysis_form.h"
 #include "source/build.h"
+#include "source/lexer.h"
 #include "source/walk.h"
 
 #include <fmt/format.h>
@@ -195,6 +196,28 @@ std::vector<Inequality> IndexBounds::first_iterations() const {
   return result;
 }
 
+namespace {
+
+// "(images * channels)" as that product, so that it can cancel with what indices are made of; any
+// other extent of a grid is a symbol of its own.
+Polynomial extent_of(const std::string& text) {
+  Polynomial product(1);
+  bool is_factor = true;
+  std::string inside = text;
+  if (inside.starts_with('(') && inside.ends_with(')'))
+    inside = inside.substr(1, inside.size() - 2);
+  for (const source::Token& token : source::tokenize(inside)) {
+    const std::string_view word = token.in(inside);
+    const bool is_name = token.kind == source::TokenKind::identifier;
+    if (is_factor != is_name || (!is_factor && word != "*")) return Polynomial::symbol(text);
+    if (is_factor) product = product * Polynomial::symbol(std::string(word));
+    is_factor = !is_factor;
+  }
+  return is_factor ? Polynomial::symbol(text) : product;
+}
+
+}  // namespace
+
 std::optional<Polynomial> IndexBounds::natural_bound(const std::string& symbol, bool upper) const {
   if (const auto loop = loops_.find(symbol); loop != loops_.end()) {
     return upper ? std::nullopt : polynomial(loop->second.first);
@@ -210,7 +233,7 @@ std::optional<Polynomial> IndexBounds::natural_bound(const std::string& symbol, 
       return Polynomial(block_.at(fmt::format("blockDim.{}", kAxes[axis])) - 1);
     }
     if (grid_[axis].empty()) continue;
-    const Polynomial extent = Polynomial::symbol(grid_[axis]);
+    const Polynomial extent = extent_of(grid_[axis]);
     if (symbol == fmt::format("blockIdx.{}", kAxes[axis])) return extent - Polynomial(1);
     if (symbol == fmt::format("gridDim.{}", kAxes[axis])) return extent;
   }

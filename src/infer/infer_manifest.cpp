@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -25,8 +26,11 @@ constexpr std::int64_t kMatrixExtent = 4096;                      // two multipl
 constexpr std::int64_t kVolumeExtent = 256;                       // three
 constexpr std::int64_t kQuadraticExtent = std::int64_t{1} << 15;  // all pairs of a vector
 constexpr std::int64_t kFilterExtent = 3;
+constexpr std::int64_t kParts = 4;  // what another size is divided by, as channels by groups
 // An integer that is no size: small, but not so small that a factor or term vanishes.
 constexpr double kOtherInteger = 3.0;
+// Sizes at which two grids are compared that are to be the same.
+constexpr std::int64_t kGridSamples = 8;
 
 std::string_view direction_name(Direction direction) {
   switch (direction) {
@@ -39,6 +43,8 @@ std::string_view direction_name(Direction direction) {
   }
   return "";
 }
+
+using SizeQuotient = std::pair<std::string, std::string>;
 
 class Inferrer {
  public:
@@ -184,22 +190,39 @@ class Inferrer {
     }
   }
 
-  // The guards' grid, where it is the host's number: it follows sizes and block.
+  // The guards' grid, where it is the host's: it follows sizes and block, where the host has a
+  // number or one variable for several of the kernel's sizes.
   void follow_sizes(const AccessSummary& summary) {
     Launch& launch = *result_.manifest.launch;
-    const bool constant = std::ranges::all_of(
-        launch.grid, [](const IntegerExpression& extent) { return extent.is_constant(); });
-    if (!constant) return;
     const InferredLaunch inferred = infer_launch(unit_->kernel, summary, launch.block, host_);
     if (!inferred.grid_sizes.empty()) return;
-    Symbols known = {{"bx", launch.block.x}, {"by", launch.block.y}, {"bz", launch.block.z}};
-    known.insert(host_->integers.begin(), host_->integers.end());
-    for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
-      const auto ours = inferred.launch.grid[axis].evaluate(known);
-      const auto theirs = launch.grid[axis].evaluate({});
-      if (!ours || !theirs || *ours != *theirs) return;
+    for (std::int64_t sample = 0; sample < kGridSamples; ++sample) {
+      const Symbols known = sampled_sizes(launch, sample);
+      for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
+        const auto ours = inferred.launch.grid[axis].evaluate(known);
+        const auto theirs = launch.grid[axis].evaluate(known);
+        const bool overflow = sample > 0 && !ours && !theirs;
+        if (!overflow && (!ours || !theirs || *ours != *theirs)) return;
+      }
     }
     launch.grid = inferred.launch.grid;
+  }
+
+  // Values of the kernel's integers as the host could pass them, others for each sample.
+  [[nodiscard]] Symbols sampled_sizes(const Launch& launch, std::int64_t sample) const {
+    Symbols sizes = {{"bx", launch.block.x}, {"by", launch.block.y}, {"bz", launch.block.z}};
+    sizes.insert(host_->integers.begin(), host_->integers.end());
+    std::int64_t number = 0;
+    for (const Parameter& parameter : signature_.parameters) {
+      if (!is_integer_parameter(parameter.name)) continue;
+      ++number;
+      const auto other = host_->same_integer.find(parameter.name);
+      // Up to millions: a grid may have a limit.
+      const std::int64_t value = (997 * number + 31 * sample) << (2 * sample);
+      sizes.emplace(parameter.name,
+                    other != host_->same_integer.end() ? sizes.at(other->second) : value);
+    }
+    return sizes;
   }
 
   [[nodiscard]] std::string unguarded() const {
@@ -257,6 +280,11 @@ class Inferrer {
              !(host_ && host_->integers.contains(name));
     };
     auto strides = stride_values(summary, is_open);
+    // One that the grid follows is a size: blockIdx.x * channels + blockIdx.y.
+    std::erase_if(strides, [](const auto& one) {
+      const auto value = IntegerExpression::parse(expression_text(one.second));
+      return value && value->symbols().contains(one.first);
+    });
     for (const auto& [name, extent] : strides) {
       auto value = IntegerExpression::parse(expression_text(extent));
       if (!value) continue;
@@ -347,6 +375,11 @@ class Inferrer {
     if (degree <= 1) standard = quadratic ? kQuadraticExtent : kLongVector;
     const std::vector<std::string> small =
         unit_ ? small_sizes(unit_->kernel) : std::vector<std::string>();
+    const std::vector<SizeQuotient> quotients =
+        unit_ ? size_quotients(unit_->kernel) : std::vector<SizeQuotient>();
+    std::set<std::string> open;
+    std::ranges::copy_if(symbols, std::inserter(open, open.end()),
+                         [&](const std::string& symbol) { return !has_value(symbol); });
     std::vector<std::string> defaulted;
     std::vector<std::string> made_up;
     for (const std::string& symbol : symbols) {
@@ -362,10 +395,17 @@ class Inferrer {
         continue;
       }
       const bool is_small = std::ranges::find(small, symbol) != small.end();
-      result_.manifest.sizes[symbol] = is_small ? kFilterExtent : standard;
-      if (is_small) {
-        note(fmt::format("{} is {}: it is subtracted from other sizes, as a filter's extent is",
-                         symbol, kFilterExtent));
+      const auto parts = std::ranges::find(quotients, symbol, &SizeQuotient::second);
+      const bool divides =
+          !is_small && parts != quotients.end() && open.contains(parts->first) &&
+          std::ranges::find(quotients, symbol, &SizeQuotient::first) == quotients.end();
+      result_.manifest.sizes[symbol] = is_small ? kFilterExtent : divides ? kParts : standard;
+      if (divides) {
+        note(fmt::format("{} is {}: '{}' is divided by it", symbol, kParts, parts->first));
+      } else if (is_small) {
+        note(fmt::format(
+            "{} is {}: it is subtracted from other sizes, or moves over them, as a filter does",
+            symbol, kFilterExtent));
       } else if (!of_grid) {
         defaulted.push_back(symbol);
       }

@@ -14,8 +14,9 @@ namespace regraph::infer {
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> size_quotients(
     const source::Kernel& kernel);
 
-// Integer parameters that are subtracted from others and from which nothing is subtracted: of a
-// filter, say, smaller than what it is moved over.
+// Integer parameters that are smaller than others as those of a filter are: subtracted from sizes
+// without anything being subtracted from them, or in row * stride - padding + k * dilation what
+// stands alone, scales a loop's counter or ends its loop, or the divisor of such a difference.
 [[nodiscard]] std::vector<std::string> small_sizes(const source::Kernel& kernel);
 
 }  // namespace regraph::infer

@@ -14,12 +14,6 @@ namespace {
 // Constants are followed through other constants this deep: no cycle can hang the search.
 constexpr int kDeepestConstant = 8;
 
-bool is_cast(const std::string& text, const std::vector<Token>& words, std::size_t at) {
-  return words[at].in(text) == "(" && at + 2 < words.size() && words[at + 2].in(text) == ")" &&
-         words[at + 1].kind == TokenKind::identifier &&
-         scalar_type_from_cuda_name(words[at + 1].in(text)).has_value();
-}
-
 std::optional<std::int64_t> integer_of(std::string_view text) {
   const bool hexadecimal = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
   if (hexadecimal) text.remove_prefix(2);
@@ -37,6 +31,24 @@ std::optional<std::int64_t> integer_of(std::string_view text) {
   return value;
 }
 
+// What stands between the commas of the bracket at a token.
+std::vector<std::string> parts_of(const std::string& text, const std::vector<Token>& words,
+                                  std::size_t open) {
+  const std::size_t after = after_bracket(text, words, open);
+  std::vector<std::string> parts;
+  std::size_t begin = words[open].end;
+  for (std::size_t at = open + 1; at < after; ++at) {
+    const std::string_view word = words[at].in(text);
+    if (at + 1 == after || word == ",") {
+      parts.push_back(text.substr(begin, words[at].begin - begin));
+      begin = words[at].end;
+    } else if (word == "(") {
+      at = after_bracket(text, words, at) - 1;
+    }
+  }
+  return parts;
+}
+
 }  // namespace
 
 // "dim3 ( a , b )", a name of one, or a plain integer expression: its one to three parts.
@@ -44,22 +56,8 @@ std::vector<std::string> HostExpressions::axes_of(const std::string& text, int d
   const std::vector<Token> words = tokenize(text);
   if (words.empty() || depth > kDeepestConstant) return {};
   const bool constructed = words[0].in(text) == "dim3" || words[0].in(text) == "{";
-  if (constructed && words.size() > 2) {
-    const std::size_t open = words[0].in(text) == "{" ? 0 : 1;
-    const std::size_t after = after_bracket(text, words, open);
-    std::vector<std::string> parts;
-    std::size_t begin = words[open].end;
-    for (std::size_t at = open + 1; at < after; ++at) {
-      const std::string_view word = words[at].in(text);
-      if (at + 1 == after || word == ",") {
-        parts.push_back(text.substr(begin, words[at].begin - begin));
-        begin = words[at].end;
-      } else if (word == "(") {
-        at = after_bracket(text, words, at) - 1;
-      }
-    }
-    return parts;
-  }
+  if (constructed && words.size() > 2)
+    return parts_of(text, words, words[0].in(text) == "{" ? 0 : 1);
   if (words.size() == 1 && words[0].kind == TokenKind::identifier) {
     const auto definition = definitions_.find(text);
     if (definition != definitions_.end() &&
@@ -104,7 +102,8 @@ std::optional<IntegerExpression> HostExpressions::expression_of(const std::strin
 
 // C++ to the language of manifests: constants and parameters are put in, integer suffixes and
 // casts left out, shifts of numbers computed. Nothing when a name has no meaning.
-std::optional<std::string> HostExpressions::translate(const std::string& text, int depth) const {
+std::optional<std::string> HostExpressions::translate(const std::string& text, int depth,
+                                                      const Bound* bound) const {
   if (depth > kDeepestConstant) return std::nullopt;
   const std::vector<Token> words = tokenize(text);
   std::string result;
@@ -123,6 +122,8 @@ std::optional<std::string> HostExpressions::translate(const std::string& text, i
         at += 3;
       }
       result += std::to_string(value);
+    } else if (const std::size_t behind = behind_cast(text, words, at); behind != at) {
+      at = behind - 1;
     } else if (words[at].kind == TokenKind::identifier) {
       if (token == "sizeof") {
         const std::size_t after = after_bracket(text, words, at + 1);
@@ -138,27 +139,38 @@ std::optional<std::string> HostExpressions::translate(const std::string& text, i
       const bool member = at + 2 < words.size() && words[at + 1].in(text) == ".";
       const std::string name =
           member ? fmt::format("{} . {}", token, words[at + 2].in(text)) : std::string(token);
-      if (member) at += 2;
-      if (const auto parameter = parameter_of_.find(name); parameter != parameter_of_.end()) {
+      // In a function its own parameters count, not the names around the call.
+      if (bound != nullptr) {
+        if (const auto passed = bound->find(name); passed != bound->end()) {
+          result += passed->second;
+          continue;
+        }
+      } else if (const std::size_t after = named_product(text, words, at, result)) {
+        at = after - 1;
+        continue;
+      } else if (const auto parameter = parameter_of_.find(name);
+                 parameter != parameter_of_.end()) {
         result += parameter->second;
+        at += member ? 2 : 0;
         continue;
       }
       if (const std::size_t after = rounded_up_quotient(text, words, at, depth, result)) {
         at = after - 1;
         continue;
       }
-      const auto definition = definitions_.find(name);
-      const bool defined = definition != definitions_.end() && !definition->second.empty();
-      const auto value = defined ? translate(definition->second, depth + 1) : std::nullopt;
-      if (value) {
+      if (const std::size_t after = call(text, words, at, depth, bound, result)) {
+        at = after - 1;
+        continue;
+      }
+      at += member ? 2 : 0;
+      if (const auto value = value_of(name, depth)) {
         result += "(" + *value + ")";
-      } else if (const auto size = as_host_size(text, words, at, name)) {
+      } else if (const auto size =
+                     bound == nullptr ? as_host_size(text, words, at, name) : std::nullopt) {
         result += *size;
       } else {
         return std::nullopt;
       }
-    } else if (is_cast(text, words, at)) {
-      at += 2;
     } else if (std::string_view("+-*/%(),").find(token) != std::string_view::npos) {
       result += token;
     } else {
@@ -166,6 +178,83 @@ std::optional<std::string> HostExpressions::translate(const std::string& text, i
     }
   }
   return result;
+}
+
+// What the definition of a name, or of the extent of a dim3 ("grid . x"), says.
+std::optional<std::string> HostExpressions::value_of(const std::string& name, int depth) const {
+  if (const auto definition = definitions_.find(name);
+      definition != definitions_.end() && !definition->second.empty())
+    return translate(definition->second, depth + 1);
+  const std::size_t dot = name.find(" . ");
+  if (dot == std::string::npos || name.size() != dot + 4) return std::nullopt;
+  const std::vector<std::string> axes = axes_of(name.substr(0, dot), depth + 1);
+  const std::size_t axis = std::string_view("xyz").find(name.back());
+  if (axis == std::string_view::npos || axes.empty() || axes.front() == name.substr(0, dot))
+    return std::nullopt;
+  return axis < axes.size() ? translate(axes[axis], depth + 1) : "1";
+}
+
+// A product that the kernel is passed as it stands ("rows * columns"): adds the parameter and
+// returns the token behind; else 0.
+std::size_t HostExpressions::named_product(const std::string& text, const std::vector<Token>& words,
+                                           std::size_t at, std::string& result) const {
+  constexpr std::string_view kBinding = "*/%.";
+  if (at > 0 && kBinding.find(words[at - 1].in(text)) != std::string_view::npos) return 0;
+  for (const auto& [product, symbol] : parameter_of_) {
+    const std::vector<Token> factors = tokenize(product);
+    if (factors.size() < 3 || at + factors.size() > words.size()) continue;
+    bool is_same = true;
+    for (std::size_t i = 0; is_same && i < factors.size(); ++i) {
+      const std::string_view factor = factors[i].in(product);
+      is_same = factor == words[at + i].in(text) &&
+                (i % 2 == 0 ? factors[i].kind == TokenKind::identifier : factor == "*");
+    }
+    const std::size_t after = at + factors.size();
+    const std::string_view next = after < words.size() ? words[after].in(text) : "";
+    if (!is_same || next == "." || next == "(" || next == "[" || next == "->") continue;
+    result += symbol;
+    return after;
+  }
+  return 0;
+}
+
+// A call of a function that is one expression, or of min and max: adds its value and returns the
+// token behind; else 0.
+std::size_t HostExpressions::call(const std::string& text, const std::vector<Token>& words,
+                                  std::size_t at, int depth, const Bound* bound,
+                                  std::string& result) const {
+  const auto word = [&](std::size_t token) {
+    return token < words.size() ? words[token].in(text) : std::string_view();
+  };
+  std::size_t name_at = at;
+  if (word(at) == "std" && word(at + 1) == "::") name_at += 2;
+  const std::string_view name = word(name_at);
+  std::size_t open = name_at + 1;
+  if (word(open) == "<") open = after_angle(text, words, open);
+  if (word(open) != "(") return 0;
+  const auto function = functions_.find(name);
+  const bool is_known = function != functions_.end() && name_at == at;
+  if (!is_known && name != "min" && name != "max") return 0;
+  std::vector<std::string> passed;
+  for (const std::string& part : parts_of(text, words, open)) {
+    const auto value = translate(part, depth + 1, bound);
+    if (!value) return 0;
+    passed.push_back("(" + *value + ")");
+  }
+  if (!is_known) {
+    if (passed.size() != 2) return 0;
+    result += fmt::format("{}({}, {})", name, passed[0], passed[1]);
+    return after_bracket(text, words, open);
+  }
+  const HostFunction& called = function->second;
+  if (called.parameters.size() != passed.size()) return 0;
+  Bound names;
+  for (std::size_t i = 0; i < passed.size(); ++i)
+    names.emplace(called.parameters[i], passed[i]);
+  const auto value = translate(called.value, depth + 1, &names);
+  if (!value) return 0;
+  result += "(" + *value + ")";
+  return after_bracket(text, words, open);
 }
 
 // A variable of the host whose value is not known, as a size, where such are allowed.

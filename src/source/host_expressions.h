@@ -3,6 +3,7 @@
 
 #include "kernel/expression.h"
 #include "kernel/problem.h"
+#include "source/host_functions.h"
 #include "source/host_names.h"
 #include "source/lexer.h"
 
@@ -20,14 +21,17 @@ namespace regraph::source {
 class HostExpressions {
  public:
   // The signature must outlive this.
-  explicit HostExpressions(const KernelSignature& kernel) : kernel_(kernel) {}
+  HostExpressions(const KernelSignature& kernel, HostFunctions functions)
+      : kernel_(kernel), functions_(std::move(functions)) {}
 
   // What names mean from now on, and that texts mean no parameters yet.
   void see(HostNames::Definitions definitions) { definitions_ = std::move(definitions); }
   void forget_parameters() { parameter_of_.clear(); }
-  // The text, as HostNames::join makes it, is the manifest's symbol; the first meaning counts.
-  void name_parameter(std::string_view text, std::string_view symbol) {
+  // The text, as HostNames::join makes it, is the manifest's symbol, and so it is without casts;
+  // the first meaning counts.
+  void name_parameter(const std::string& text, std::string_view symbol) {
     parameter_of_.emplace(text, symbol);
+    parameter_of_.emplace(without_casts(text), symbol);
   }
   // Variables whose value is not known become sizes, and are added to `names`; null: they have no
   // meaning. A name that a parameter of the kernel has gets "host_" in front.
@@ -40,7 +44,17 @@ class HostExpressions {
                                                                int depth = 0) const;
 
  private:
-  [[nodiscard]] std::optional<std::string> translate(const std::string& text, int depth) const;
+  // What names of a function's parameters are passed, translated.
+  using Bound = std::map<std::string, std::string, std::less<>>;
+
+  [[nodiscard]] std::optional<std::string> translate(const std::string& text, int depth,
+                                                     const Bound* bound = nullptr) const;
+  [[nodiscard]] std::optional<std::string> value_of(const std::string& name, int depth) const;
+  [[nodiscard]] std::size_t named_product(const std::string& text, const std::vector<Token>& words,
+                                          std::size_t at, std::string& result) const;
+  [[nodiscard]] std::size_t call(const std::string& text, const std::vector<Token>& words,
+                                 std::size_t at, int depth, const Bound* bound,
+                                 std::string& result) const;
   [[nodiscard]] std::optional<std::string> as_host_size(const std::string& text,
                                                         const std::vector<Token>& words,
                                                         std::size_t at, std::string name) const;
@@ -49,6 +63,7 @@ class HostExpressions {
                                                 int depth, std::string& result) const;
 
   const KernelSignature& kernel_;
+  const HostFunctions functions_;
   HostNames::Definitions definitions_;
   std::map<std::string, std::string, std::less<>> parameter_of_;  // host text -> manifest symbol
   std::set<std::string>* host_sizes_ = nullptr;

@@ -26,7 +26,7 @@ class LaunchFinder {
         name_(unqualified_name(kernel.name)),
         tokens_(tokenize(source)),
         names_(source, tokens_),
-        expressions_(kernel) {}
+        expressions_(kernel, host_functions(source, tokens_)) {}
 
   std::optional<HostLaunch> run() {
     std::optional<HostLaunch> first;
@@ -188,6 +188,14 @@ class LaunchFinder {
         if (const auto constant = value->evaluate({}); constant.ok())
           found.integers[parameter.name] = *constant;
       }
+      for (std::size_t earlier = 0; earlier < i; ++earlier) {
+        const Parameter& other = kernel_.parameters[earlier];
+        if (other.is_pointer || is_floating(other.type) || other.record_bytes > 0 ||
+            without_casts(arguments[earlier]) != without_casts(arguments[i]))
+          continue;
+        found.same_integer.emplace(parameter.name, other.name);
+        break;
+      }
       // Host names of parameters, for grids that are computed from them.
       expressions_.name_parameter(arguments[i], parameter.name);
     }
@@ -221,7 +229,7 @@ class LaunchFinder {
       expressions_.name_parameter(block + " . " + std::string(kMembers[axis]), kSymbols[axis]);
       const std::vector<Token> words = tokenize(block_axes[axis]);
       if (words.size() == 1 && words[0].kind == TokenKind::identifier) {
-        expressions_.name_parameter(words[0].in(block_axes[axis]), kSymbols[axis]);
+        expressions_.name_parameter(std::string(words[0].in(block_axes[axis])), kSymbols[axis]);
       }
     }
     std::array<IntegerExpression, 3> grid = {1, 1, 1};

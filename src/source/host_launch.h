@@ -29,6 +29,8 @@ struct HostLaunch {
   std::vector<std::string> host_sizes;
   std::optional<IntegerExpression> dynamic_shared_bytes;
   std::map<std::string, std::int64_t> integers;  // kernel parameters passed constants
+  // Integers that are passed the same variable as an earlier one, and that.
+  std::map<std::string, std::string> same_integer;
   // Pointers that are passed the same text as an earlier one, and that.
   std::map<std::string, std::string> same_buffer;
   int overlapping_line = 0;  // of the first launch in the file with such pointers; 0: none

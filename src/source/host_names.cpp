@@ -1,5 +1,6 @@
 #include "source/host_names.h"
 
+#include <set>
 #include <utility>
 
 namespace regraph::source {
@@ -54,6 +55,7 @@ HostNames::Definitions HostNames::seen_from(std::size_t token) const {
   const Function* const here = function_at(token);
   for (const Scope scope : {Scope::other_function, Scope::file, Scope::same_function}) {
     Definitions of_scope;
+    std::set<std::string_view> several;
     for (const Definition& one : definitions_) {
       const Function* const function = function_at(one.token);
       if (function != nullptr && function->is_device && function != here) continue;
@@ -62,12 +64,66 @@ HostNames::Definitions HostNames::seen_from(std::size_t token) const {
                                             : Scope::other_function;
       if (its != scope) continue;
       const auto [at, added] = of_scope.emplace(one.name, one.value);
-      if (!added && at->second != one.value) at->second.clear();
+      if (!added && at->second != one.value) several.insert(one.name);
+    }
+    for (const std::string_view name : several) {
+      const Definition* const last =
+          scope == Scope::same_function ? last_before(token, name, *here) : nullptr;
+      of_scope.find(name)->second = last != nullptr ? last->value : "";
     }
     for (auto& [name, value] : of_scope)
       definitions.insert_or_assign(name, std::move(value));
   }
   return definitions;
+}
+
+// The token of the brace that the token stands in.
+std::size_t HostNames::block_around(std::size_t token, const Function& function) const {
+  int depth = 0;
+  for (std::size_t at = token; at-- > function.first;) {
+    if (word(at) == "}") ++depth;
+    if (word(at) == "{" && depth-- == 0) return at;
+  }
+  return function.first;
+}
+
+// Whether the statement that sets the name is the branch of a condition or loop without braces.
+bool HostNames::is_conditional(std::size_t at) const {
+  while (at > 0 && (tokens_[at - 1].kind == TokenKind::identifier || word(at - 1) == "::")) {
+    if (word(at - 1) == "else") return true;
+    --at;
+  }
+  return at > 0 && word(at - 1) == ")";
+}
+
+// The last thing that the name is set to in front of a token, where every way there sets it and
+// nothing that it is made of is set anew in between; null where that is not so.
+const HostNames::Definition* HostNames::last_before(std::size_t token, std::string_view name,
+                                                    const Function& function) const {
+  const auto is_inside = [&](const Definition& one) {
+    return function.first <= one.token && one.token < function.last;
+  };
+  const Definition* last = nullptr;
+  for (const Definition& one : definitions_) {
+    if (one.name == name && is_inside(one) && one.token < token) last = &one;
+  }
+  if (last == nullptr || is_conditional(last->token)) return nullptr;
+  const std::size_t block = block_around(last->token, function);
+  if (after_bracket(source_, tokens_, block) <= token) return nullptr;
+  for (const Definition& one : definitions_) {
+    if (!is_inside(one) || one.token == last->token) continue;
+    // In a loop around the launch that begins behind what was found.
+    const bool comes_round =
+        one.name == name && one.token > token && block_around(one.token, function) > last->token &&
+        block_around(one.token, function) < token &&
+        after_bracket(source_, tokens_, block_around(one.token, function)) > token;
+    if (comes_round) return nullptr;
+    if (one.token < last->token || one.token > token) continue;
+    for (const Token& part : tokenize(last->value)) {
+      if (part.in(last->value) == one.name) return nullptr;
+    }
+  }
+  return last;
 }
 
 // Whether the name is declared here as a dim3: "dim3 name(" or "dim3 other(...), name(".

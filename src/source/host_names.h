@@ -18,8 +18,9 @@ class HostNames {
 
   // Text of what each name is set to, seen from a token: "dim3 ( 16 , 16 )", "n / 256"; tokens are
   // one blank apart. Names of the function around the token count before those of the file, and
-  // these before those of other functions; device code says nothing. Empty: something that is no
-  // constant, or two different things.
+  // these before those of other functions; device code says nothing. Of several values in the
+  // function around the token the last before it counts where no branch or loop leads past it.
+  // Empty: something that is no constant, or two different things.
   using Definitions = std::map<std::string, std::string, std::less<>>;
   [[nodiscard]] Definitions seen_from(std::size_t token) const;
 
@@ -43,6 +44,10 @@ class HostNames {
   [[nodiscard]] bool is_dim3(std::size_t at) const;
   [[nodiscard]] bool is_assignment(std::size_t at) const;
   [[nodiscard]] std::size_t end_of_value(std::size_t at) const;
+  [[nodiscard]] std::size_t block_around(std::size_t token, const Function& function) const;
+  [[nodiscard]] bool is_conditional(std::size_t at) const;
+  [[nodiscard]] const Definition* last_before(std::size_t token, std::string_view name,
+                                              const Function& function) const;
 
   std::string_view source_;
   const std::vector<Token>& tokens_;

@@ -253,6 +253,96 @@ __global__ void row_sums(const float* in, float* out, int columns) {
   EXPECT_EQ(sizes.at("blocks"), 4096);
 }
 
+// One variable of the host for all sizes of a square product, and numbers for the block's extents:
+// the guards say which size each axis follows.
+TEST(InferManifest, GuardsTellSizesApartThatTheHostPassesAsOne) {
+  const std::string kernel = R"cuda(
+__global__ void mm(const float* a, const float* b, float* c, size_t M, size_t N, size_t K) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y;
+  int col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < M && col < N) {
+    float sum = 0;
+    for (int k = 0; k < K; ++k) sum += a[row * K + k] * b[k * N + col];
+    c[row * N + col] = sum;
+  }
+}
+void run(float* a, float* b, float* c, int n) {
+  const int tile = 16;
+  dim3 block(tile, tile), grid((n + tile - 1) / tile, (n + tile - 1) / tile);
+)cuda";
+  const Inferred square = infer(kernel + "  mm<<<grid, block>>>(a, b, c, n, n, n);\n}\n");
+  EXPECT_EQ(square.grid(0), "cdiv(N, bx)");
+  EXPECT_EQ(square.grid(1), "cdiv(M, by)");
+  // Where the host passes others the grid is the host's.
+  const Inferred other = infer(kernel + "  mm<<<grid, block>>>(a, b, c, n, n / 2, n);\n}\n");
+  EXPECT_EQ(other.grid(0), "cdiv(M, bx)");
+}
+
+TEST(InferManifest, AGridOfTheHostsIsNotCutToOurs) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void twice(float* a, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) a[i] *= 2;
+}
+void run(float* a, long count) {
+  const unsigned int blocks = static_cast<unsigned int>((count + 255) / 256);
+  twice<<<blocks, 256>>>(a, static_cast<int>(count));
+}
+)cuda");
+  EXPECT_EQ(inferred.grid(0), "cdiv(n, bx)");
+}
+
+// A filter, its stride, padding and dilation are small, and so is what channels are divided by.
+TEST(InferManifest, WindowsAndPartsAreSmall) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void convolve(const float* x, const float* w, float* y, int channels, int outputs, int width,
+                         int filter, int stride, int padding, int dilation, int groups) {
+  int out_width = (width + 2 * padding - dilation * (filter - 1) - 1) / stride + 1;
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= outputs * out_width) return;
+  int output = i / out_width, column = i % out_width;
+  int per_group = channels / groups;
+  float sum = 0;
+  for (int c = 0; c < per_group; ++c) {
+    for (int k = 0; k < filter; ++k) {
+      int from = column * stride - padding + k * dilation;
+      if (from >= 0 && from < width) sum += x[c * width + from] * w[(output * per_group + c) * filter + k];
+    }
+  }
+  y[i] = sum;
+}
+)cuda");
+  const Symbols& sizes = inferred.result.manifest.sizes;
+  for (const char* small : {"filter", "stride", "padding", "dilation"})
+    EXPECT_EQ(sizes.at(small), 3) << small;
+  EXPECT_EQ(sizes.at("groups"), 4);
+  EXPECT_GT(sizes.at("width"), 64);
+  EXPECT_GE(sizes.at("channels"), 4);
+  // A stencil's rows are no window.
+  const Inferred stencil = infer(R"cuda(
+__global__ void f(const float* x, float* y, int rows, int columns) {
+  int r = blockIdx.y * blockDim.y + threadIdx.y, c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r > 0 && r < rows && c < columns)
+    y[r * columns + c] = x[r * columns + c] - x[r * columns + c - columns];
+}
+)cuda");
+  EXPECT_GT(stencil.result.manifest.sizes.at("columns"), 64);
+}
+
+TEST(InferManifest, WhatTheGridFollowsIsASizeAndNoStride) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void means(const float* x, float* y, int images, int channels, int pixels) {
+  int image = blockIdx.x, channel = blockIdx.y;
+  float sum = 0;
+  for (int i = 0; i < pixels; ++i) sum += x[(image * channels + channel) * pixels + i];
+  y[image * channels + channel] = sum / pixels;
+}
+void run(float* x, float* y, int b, int c, int p) { means<<<dim3(b, c), 1>>>(x, y, b, c, p); }
+)cuda");
+  EXPECT_EQ(inferred.grid(1), "channels");
+  EXPECT_TRUE(inferred.result.manifest.sizes.contains("channels"));
+  EXPECT_EQ(inferred.length("y"), "channels * images");
+}
+
 TEST(InferManifest, TheHostsNamesMakeUpAGridWithoutAGuard) {
   const Inferred inferred = infer(R"cuda(
 __global__ void twice(float* a) { a[blockIdx.x * blockDim.x + threadIdx.x] *= 2; }

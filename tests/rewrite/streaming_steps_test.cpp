@@ -197,6 +197,29 @@ TEST(MultiAccumulator, SplitsSumsAndMaxima) {
                   {"multi_accumulator", {{"loop", "2"}, {"accumulators", "2"}}}});
 }
 
+// Sizes of 64 bits, as PyTorch passes them: counters and ends keep the types that they are compared
+// in.
+TEST(MultiAccumulator, SplitsLoopsWithBoundsOfOtherTypes) {
+  for (const char* loop :
+       {"for (int k = 0; k < length; ++k)", "for (long long k = 3; k < length; ++k)",
+        "for (size_t k = 0; k < (size_t)length; ++k)", "for (int k = 0; k < (unsigned)length; ++k)",
+        "for (unsigned k = 0; k < (unsigned)length; ++k)", "for (int k = i; k < length; k += 2)",
+        "for (int k = 0; k < length - 20; ++k)"}) {
+    SCOPED_TRACE(loop);
+    const auto kernel = KernelCase::make(
+        std::string("__global__ void f(const float* a, float* b, int n, long long length) {\n"
+                    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) {\n"
+                    "    float sum = 0.0f;\n    ") +
+            loop + " sum += a[k];\n    b[i] = sum;\n  }\n}",
+        "sizes: {n: 60, length: 50}\nargs:\n  a: {dir: in, shape: [length]}\n"
+        "  b: {dir: out, shape: [n]}\nlaunch: {block: 32, grid: 'cdiv(n, bx)'}\n"
+        "tests: [{n: 60, length: 50}, {n: 37, length: 1}, {n: 9, length: 33}]\n"
+        "assume: {noalias: true, reassociate: true}\n");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_correct(**kernel, {{"multi_accumulator", {{"accumulators", "4"}, {"loop", "1"}}}});
+  }
+}
+
 TEST(MultiAccumulator, RefusesWithAReason) {
   const Application step = {"multi_accumulator", {{"loop", "1"}, {"accumulators", "4"}}};
   expect_refusal(*sample("saxpy_return"), step, "no innermost counted loop");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace regraph::source::host_launch_test {
 namespace {
 
@@ -139,6 +141,79 @@ TEST(HostLaunch, NamesMeanWhatTheirScopeSays) {
   EXPECT_EQ(block_of("void other() { const int block = 32; }\nint main() { k<<<1, block>>>(5); }"),
             32U);
   EXPECT_EQ(block_of("int main() { int block = 128; block *= 2; k<<<1, block>>>(5); }"), 0U);
+}
+
+// The first extent of the grid of a launch with the parameters n and m of kKernel.
+std::string grid_of(const std::string& host) {
+  const auto launch = find_host_launch(host, kKernel);
+  return launch && launch->grid ? (*launch->grid)[0].text() : "none";
+}
+
+TEST(HostLaunch, CastsChangeNothing) {
+  EXPECT_EQ(grid_of("void f(long c) { k<<<static_cast<unsigned int>((c + 255) / 256), 256>>>(p, "
+                    "static_cast<int>(c), 1); }"),
+            "cdiv(n, bx)");
+  EXPECT_EQ(grid_of("void f(long c) { k<<<(unsigned int)(c / 32), 256>>>(p, (int)c, 1); }"),
+            "n / 32");
+  EXPECT_EQ(grid_of("void f(long c) { k<<<int(c) * (std::size_t)2, 256>>>(p, int(c), 1); }"),
+            "2 * n");
+}
+
+TEST(HostLaunch, FunctionsThatAreOneExpressionAreOpened) {
+  const std::string launch = "void f(int c) { const int t = 256; k<<<up(c, t), t>>>(p, c, 1); }";
+  for (const std::string up :
+       {"inline int up(int a, int b) { return (a + b - 1) / b; }\n",
+        "template <typename T> constexpr T up(T a, T b) { return (a + b - 1) / b; }\n",
+        "int up(int x, int c) { return (x % c != 0) ? (x / c + 1) : (x / c); }\n",
+        "int up(int x, int c) { return x / c + (x % c == 0 ? 0 : 1); }\n",
+        "#define up(a, b) (((a) + (b) - 1) / (b))\n",
+        "#define up(a, b) \\\n  ((a) + (b) - 1) / (b)\n"})
+    EXPECT_EQ(grid_of(up + launch), "cdiv(n, bx)") << up;
+  EXPECT_EQ(grid_of("void f(int c) { auto up = [](int a, int b) -> int { return (a + b - 1) / b; };"
+                    " k<<<up(c, 256), 256>>>(p, c, 1); }"),
+            "cdiv(n, bx)");
+  EXPECT_EQ(grid_of("void f(int c) { k<<<std::min(c, 64), 256>>>(p, c, 1); }"), "min(n, 64)");
+  // Two meanings are none, nor is a body of several statements.
+  EXPECT_EQ(grid_of("int up(int a) { return a; }\nint up(long a) { return 2 * a; }\n"
+                    "void f(int c) { k<<<up(c), 256>>>(p, c, 1); }"),
+            "none");
+  EXPECT_EQ(grid_of("int up(int a) { a += 1; return a; }\n"
+                    "void f(int c) { k<<<up(c), 256>>>(p, c, 1); }"),
+            "none");
+  // A function's own names, not those around the call.
+  EXPECT_EQ(grid_of("int up(int c, int m) { return c - m; }\n"
+                    "void f(int m, int c) { k<<<up(m, c), 256>>>(p, m, c); }"),
+            "n - m");
+}
+
+TEST(HostLaunch, ProductsThatArePassedAreTheParameter) {
+  EXPECT_EQ(grid_of("void f(int a, int b) { k<<<(a * b + 255) / 256, 256>>>(p, a * b, 1); }"),
+            "cdiv(n, bx)");
+  EXPECT_EQ(grid_of("void f(int a, int b) { k<<<2 / a * b, 256>>>(p, a * b, 1); }"), "none");
+}
+
+TEST(HostLaunch, TheLastValueBeforeTheLaunchCounts) {
+  EXPECT_EQ(grid_of("void f(int c) { int g = c; other<<<g, 1>>>(); g = (c + 63) / 64;"
+                    " k<<<g, 64>>>(p, c, 1); g = 7; third<<<g, 1>>>(); }"),
+            "cdiv(n, bx)");
+  // Not where a branch or a loop may lead past it.
+  EXPECT_EQ(grid_of("void f(int c) { int g = c; if (c > 9) g = 1; k<<<g, 64>>>(p, c, 1); }"),
+            "none");
+  EXPECT_EQ(grid_of("void f(int c) { int g = c; if (c > 9) { g = 1; } k<<<g, 64>>>(p, c, 1); }"),
+            "none");
+  EXPECT_EQ(grid_of("void f(int c) { int g = c; for (;;) { k<<<g, 64>>>(p, c, 1); g = 1; } }"),
+            "none");
+  EXPECT_EQ(grid_of("void f(int c) { int b = 2; int g = b * c; b = 3; g = b; g = 2 * b * c; b = 4;"
+                    " k<<<g, 64>>>(p, c, 1); }"),
+            "none");
+}
+
+// A block under another name than the launch's, by its extents.
+TEST(HostLaunch, ExtentsOfOtherBlocksAreNumbers) {
+  EXPECT_EQ(
+      grid_of("void f(int c) { dim3 tile(16, 8), block(128); k<<<c / (tile.x * tile.y * tile.z),"
+              " block>>>(p, c, 1); }"),
+      "n / 128");
 }
 
 // One buffer for two parameters: in the first launch, or in any.

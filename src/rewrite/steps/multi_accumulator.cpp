@@ -30,7 +30,22 @@ struct ReducingLoop {
   std::shared_ptr<const ForLoop> loop;
   CountedLoop counted;
   std::vector<Reduction> reductions;
+  ScalarType compared = ScalarType::i32;  // the type that counter and limit are compared in
 };
+
+bool is_signed(ScalarType type) {
+  return type == ScalarType::i32 || type == ScalarType::i64;
+}
+
+// The type that two integers are converted to where they are compared; nothing for narrow ones.
+std::optional<ScalarType> compared_type(std::optional<ScalarType> a, std::optional<ScalarType> b) {
+  const auto rank = [](ScalarType type) { return size_in_bytes(type) + (is_signed(type) ? 0 : 1); };
+  const auto fits = [](std::optional<ScalarType> type) {
+    return type && !is_floating(*type) && size_in_bytes(*type) >= size_in_bytes(ScalarType::i32);
+  };
+  if (!fits(a) || !fits(b)) return std::nullopt;
+  return rank(*a) < rank(*b) ? b : a;
+}
 
 class Splitter {
  public:
@@ -75,16 +90,25 @@ class Splitter {
 
   std::int64_t group() const { return loop_.counted.stride * count_; }
 
-  // Where whole groups end.
+  // Where whole groups end, in the type that the counter is compared in.
   ExprPtr declare_end(Block& out) {
     const CountedLoop& counted = loop_.counted;
+    const ScalarType type = loop_.compared;
     const std::string name = names_.fresh(counted.name + "_end");
-    ExprPtr length = subtract(counted.limit, counted.first);
+    // Unsigned ones begin at zero, and are never negative.
+    ExprPtr length = is_signed(type) ? subtract(counted.limit, counted.first) : counted.limit;
+    if (type != ScalarType::i32) length = cast(std::string(cuda_name(type)), length);
     // An empty loop must stay empty.
-    if (!counted.trip_count()) length = call("max", {length, integer(0)});
-    const ExprPtr whole = multiply(divide(length, integer(group())), integer(group()));
-    out.push_back(declare_integer(name, add(counted.first, whole)));
-    return variable(name);
+    if (is_signed(type) && !counted.trip_count()) {
+      const ExprPtr zero = type == ScalarType::i32 ? integer(0) : integer(0, "0LL", type);
+      length = call("max", {length, zero});
+    }
+    ExprPtr whole = multiply(divide(length, integer(group())), integer(group()));
+    if (is_signed(type)) whole = add(counted.first, whole);
+    Variable end = local_variable(name, std::string(cuda_name(type)), type);
+    end.is_const = true;
+    out.push_back(declare(std::move(end), std::move(whole)));
+    return variable(name, type);
   }
 
   StmtPtr over_parts(const std::string& part, Block body) const {
@@ -94,8 +118,9 @@ class Splitter {
   StmtPtr main_loop(const std::string& part, const std::vector<std::string>& arrays,
                     const ExprPtr& end) {
     const CountedLoop& counted = loop_.counted;
-    const ExprPtr iteration =
-        add(variable(counted.name), multiply(variable(part), integer(counted.stride)));
+    const Variable& counter = loop_.loop->declaration()->variable;
+    const ExprPtr iteration = add(variable(counted.name, counter.scalar),
+                                  multiply(variable(part), integer(counted.stride)));
     Block body =
         rewrite_expressions(loop_.loop->body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           if (is_named(expr, counted.name)) return iteration;
@@ -106,14 +131,18 @@ class Splitter {
           return std::nullopt;
         });
     const int unroll = loop_.loop->unroll == kUnrollFully ? kUnrollFully : kNoUnrollPragma;
-    const StmtPtr loop = counted_loop(counted.name, counted.first, end, group(),
-                                      {over_parts(part, std::move(body))}, unroll);
-    return names_.renamed(Block{loop}).front();
+    const ExprPtr name = variable(counted.name, counter.scalar);
+    const StmtPtr groups = source::loop(declare(counter, counted.first), less(name, end),
+                                        assign(name, AssignmentOperator::add, integer(group())),
+                                        {over_parts(part, std::move(body))}, unroll);
+    return names_.renamed(Block{groups}).front();
   }
 
   StmtPtr remainder_loop(const ExprPtr& first) {
     auto loop = std::make_shared<ForLoop>(*loop_.loop);
-    loop->init = declare(loop_.loop->declaration()->variable, first);
+    const Variable& counter = loop_.loop->declaration()->variable;
+    loop->init =
+        declare(counter, counter.scalar == first->type ? first : cast(counter.type, first));
     loop->unroll = kNeverUnroll;
     return names_.renamed(Block{loop}).front();
   }
@@ -202,11 +231,11 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
                     "' is chosen together with other values");
     }
     if (effects->reductions.empty()) return refuse(where + "it accumulates nothing");
-    const auto is_int = [](const ExprPtr& expr) { return expr->type == ScalarType::i32; };
-    if (loop->declaration()->variable.scalar != ScalarType::i32 || !is_int(counted->limit) ||
-        !is_int(counted->first)) {
-      return refuse(where + "its counter and bounds are not of type int");
-    }
+    const auto compared = compared_type(loop->declaration()->variable.scalar, counted->limit->type);
+    if (!compared) return refuse(where + "its counter and bounds are no integers of 32 or 64 bits");
+    const auto first = counted->first->type;
+    if (!counted->starts_at_zero() && !(is_signed(*compared) && first && is_signed(*first)))
+      return refuse(where + "it counts without sign and does not begin at 0");
     const auto trips = counted->trip_count();
     if (trips && *trips < 2 * accumulators) {
       return refuse(where + "it has only " + std::to_string(*trips) + " iterations");
@@ -216,7 +245,7 @@ class MultiAccumulator final : public PlacedStep<SplitPlace> {
       return refuse(where + "it is written out, and " + std::to_string(accumulators) +
                     " does not divide its iterations");
     }
-    return ReducingLoop{loop, *counted, effects->reductions};
+    return ReducingLoop{loop, *counted, effects->reductions, *compared};
   }
 };
 
