@@ -1,9 +1,10 @@
 // A matrix product that regraph-search made, beside cuBLAS with the same types, in one process; `run` compiles it with
 //
-//     -DCANDIDATE="best.cu" -DELEMENT=float|__half|__nv_bfloat16 -DROWS=.. -DCOLUMNS=.. -DDEPTH=.. -DGRID_X=.. -DGRID_Y=.. -DBLOCK_X=.. -DBLOCK_Y=..
-//     -DSHARED_BYTES=.. [-DSKINNY -DCOPIES=..]
+//     -DCANDIDATE="best.cu" -DELEMENT=float|__half|__nv_bfloat16|int8_t -DROWS=.. -DCOLUMNS=.. -DDEPTH=.. -DGRID_X=.. -DGRID_Y=.. -DBLOCK_X=..
+//     -DBLOCK_Y=.. -DSHARED_BYTES=.. [-DALONG_DEPTH] [-DFP32] [-DSKINNY -DCOPIES=..]
 //
-// SKINNY: the kernel takes all three extents, and neighbours of b differ in k. COPIES of b are multiplied in turn, so that none is in the L2 cache.
+// ALONG_DEPTH: neighbours of b differ in k. FP32: cuBLAS takes float as it is, not as tf32. SKINNY: the kernel takes all three extents. COPIES of b are
+// multiplied in turn, so that none is in the L2 cache. Sums of int8_t are int.
 // Prints a line of JSON: medians of launches taken in turn, the errors of both against sums in double precision.
 #include CANDIDATE
 
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -23,16 +25,26 @@
 namespace {
 
 using Element = ELEMENT;
+constexpr bool kBytes = std::is_same_v<Element, int8_t>;
+using Result = std::conditional_t<kBytes, int, Element>;
 
 #ifndef COPIES
 #define COPIES 1
 #endif
 #ifdef SKINNY
 #define SIZES ROWS, COLUMNS, DEPTH
-constexpr bool kAlongDepth = true;
 #else
 #define SIZES DEPTH
+#endif
+#ifdef ALONG_DEPTH
+constexpr bool kAlongDepth = true;
+#else
 constexpr bool kAlongDepth = false;
+#endif
+#ifdef FP32
+constexpr cublasComputeType_t kFloats = CUBLAS_COMPUTE_32F;
+#else
+constexpr cublasComputeType_t kFloats = CUBLAS_COMPUTE_32F_FAST_TF32;
 #endif
 
 constexpr size_t kRows = ROWS;
@@ -41,8 +53,12 @@ constexpr size_t kDepth = DEPTH;
 constexpr int kLaunches = 60;
 // Elements whose sums are taken in double precision.
 constexpr int kSamples = 4096;
-constexpr cudaDataType kType = std::is_same_v<Element, float> ? CUDA_R_32F : std::is_same_v<Element, __half> ? CUDA_R_16F : CUDA_R_16BF;
-constexpr cublasComputeType_t kCompute = std::is_same_v<Element, float> ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+constexpr cudaDataType kType = kBytes                            ? CUDA_R_8I
+                               : std::is_same_v<Element, float>  ? CUDA_R_32F
+                               : std::is_same_v<Element, __half> ? CUDA_R_16F
+                                                                 : CUDA_R_16BF;
+constexpr cudaDataType kResultType = kBytes ? CUDA_R_32I : kType;
+constexpr cublasComputeType_t kCompute = kBytes ? CUBLAS_COMPUTE_32I : std::is_same_v<Element, float> ? kFloats : CUBLAS_COMPUTE_32F;
 
 void require(bool good, const char* what) {
   if (good) return;
@@ -50,13 +66,15 @@ void require(bool good, const char* what) {
   std::exit(1);
 }
 
-Element* filled(const std::vector<Element>& values) {
-  Element* data = nullptr;
-  require(cudaMalloc(&data, values.size() * sizeof(Element)) == cudaSuccess, "cudaMalloc");
-  require(cudaMemcpy(data, values.data(), values.size() * sizeof(Element), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
+template <typename T>
+T* filled(const std::vector<T>& values) {
+  T* data = nullptr;
+  require(cudaMalloc(&data, values.size() * sizeof(T)) == cudaSuccess, "cudaMalloc");
+  require(cudaMemcpy(data, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess, "cudaMemcpy");
   return data;
 }
 
+// From -1 to 1; bytes from -127 to 127.
 std::vector<Element> random_values(size_t count, unsigned seed) {
   std::vector<Element> values(count);
   for (size_t i = 0; i < count; ++i) {
@@ -64,15 +82,15 @@ std::vector<Element> random_values(size_t count, unsigned seed) {
     bits ^= bits >> 15;
     bits *= 2246822519u;
     bits ^= bits >> 13;
-    values[i] = Element(static_cast<float>(bits >> 8) * (2.0f / 16777216.0f) - 1.0f);
+    values[i] = Element((static_cast<float>(bits >> 8) * (2.0f / 16777216.0f) - 1.0f) * (kBytes ? 127.0f : 1.0f));
   }
   return values;
 }
 
 // Root of the mean squared error of the samples, over that of the values themselves.
-double error_of(const Element* device, const std::vector<Element>& a, const std::vector<Element>& b) {
-  std::vector<Element> got(kRows * kColumns);
-  require(cudaMemcpy(got.data(), device, got.size() * sizeof(Element), cudaMemcpyDeviceToHost) == cudaSuccess, "cudaMemcpy");
+double error_of(const Result* device, const std::vector<Element>& a, const std::vector<Element>& b) {
+  std::vector<Result> got(kRows * kColumns);
+  require(cudaMemcpy(got.data(), device, got.size() * sizeof(Result), cudaMemcpyDeviceToHost) == cudaSuccess, "cudaMemcpy");
   double errors = 0.0;
   double values = 0.0;
   for (int sample = 0; sample < kSamples; ++sample) {
@@ -101,22 +119,23 @@ int main() {
   const Element* const device_a = filled(a);
   std::vector<const Element*> copies;
   for (int i = 0; i < COPIES; ++i) copies.push_back(filled(b));
-  Element* const ours = filled(random_values(kRows * kColumns, 3));
-  Element* const theirs = filled(random_values(kRows * kColumns, 3));
+  Result* const ours = filled(std::vector<Result>(kRows * kColumns, Result(7)));
+  Result* const theirs = filled(std::vector<Result>(kRows * kColumns, Result(7)));
   size_t launched = 0;
   const auto next_b = [&] { return copies[launched++ % copies.size()]; };
 
   cublasHandle_t cublas = nullptr;
   require(cublasCreate(&cublas) == CUBLAS_STATUS_SUCCESS, "cublasCreate");
   require(cudaFuncSetAttribute(product, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES) == cudaSuccess, "shared memory");
-  const float one = 1.0f;
-  const float zero = 0.0f;
+  using Scale = std::conditional_t<kBytes, int, float>;
+  const Scale one = 1;
+  const Scale zero = 0;
   const std::function<void()> launches[2] = {
       [&] { product<<<dim3(GRID_X, GRID_Y), dim3(BLOCK_X, BLOCK_Y), SHARED_BYTES>>>(device_a, next_b(), ours, SIZES); },
       // Rows first: the transposed product of the operands in the other order.
       [&] {
         require(cublasGemmEx(cublas, kAlongDepth ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, kColumns, kRows, kDepth, &one, next_b(), kType,
-                             kAlongDepth ? kDepth : kColumns, device_a, kType, kDepth, &zero, theirs, kType, kColumns, kCompute,
+                             kAlongDepth ? kDepth : kColumns, device_a, kType, kDepth, &zero, theirs, kResultType, kColumns, kCompute,
                              CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS,
                 "cublasGemmEx");
       }};
