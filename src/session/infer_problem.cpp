@@ -233,6 +233,10 @@ class Observation {
       for (const auto& [name, value] : seen->chosen->bench)
         manifest.sizes[name] = value;
       manifest.tests = seen->chosen->tests;
+      std::erase_if(manifest.tests, [&](const Symbols& sizes) {
+        return !has_lengths_at(sizes, manifest) || !has_lengths_at(sizes, inferred.manifest);
+      });
+      if (manifest.tests.empty()) manifest.tests.push_back(seen->chosen->bench);
     }
     if (seen->shared_bytes) shared_bytes_ = seen->shared_bytes;
     return notes;
@@ -250,6 +254,24 @@ class Observation {
   }
 
  private:
+  // Whether the lengths that are known by now are such at the sizes: a kernel that does nothing
+  // there, as with more groups than channels, runs, too.
+  static bool has_lengths_at(const Symbols& sizes, const Manifest& manifest) {
+    Symbols known = manifest.sizes;
+    for (const auto& [name, value] : sizes)
+      known[name] = value;
+    const auto is_length = [&](const IntegerExpression& extent) {
+      const auto symbols = extent.symbols();
+      if (!std::ranges::all_of(symbols, [&](const auto& name) { return known.contains(name); }))
+        return true;
+      const auto value = extent.evaluate(known);
+      return value.ok() && *value >= 1;
+    };
+    return std::ranges::all_of(manifest.arguments, [&](const auto& one) {
+      return !one.second.shape || std::ranges::all_of(*one.second.shape, is_length);
+    });
+  }
+
   // Integers that nothing says a value of may be sizes; where that comes to nothing they are what
   // was made up for them.
   Result<ObservedLengths> look(const Manifest& draft) {

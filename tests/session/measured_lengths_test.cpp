@@ -56,6 +56,25 @@ TEST_F(MeasuredLengthsTest, AreSizesOfTheirOwnWithAValueForEachTest) {
   EXPECT_TRUE(said);
 }
 
+// Of fewer channels than groups none is left for a group: the kernel runs, but no length is nothing.
+TEST_F(MeasuredLengthsTest, SizesAtWhichALengthIsNothingAreNoTests) {
+  const auto session = open(
+      "__global__ void grouped(const float* x, const float* w, float* y, int channels, int groups) "
+      "{\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= channels) return;\n"
+      "  int of_group = channels / groups;\n"
+      "  float s = 0; int first = 0; int k = 0;\n"
+      "  do { first += k; ++k; } while (k <= i);\n"
+      "  for (int j = 0; j <= i; ++j) s += x[first + j];\n"
+      "  for (int c = 0; c < of_group; ++c) s += w[i * of_group + c];\n"
+      "  y[i] = s;\n}\n");
+  ASSERT_TRUE(session) << session.error().message;
+  const Problem& problem = (*session)->problem();
+  ASSERT_FALSE(problem.tests.empty());
+  for (const Symbols& test : problem.tests)
+    EXPECT_GE(test.at("channels"), test.at("groups"));
+}
+
 TEST_F(MeasuredLengthsTest, FollowTheSizesThatTheUserGives) {
   write("k.regraph.yaml", "kernel: rows\nsizes: {n: 300}\n");
   const auto session = open(kTriangle);
