@@ -196,6 +196,8 @@ class Inferrer {
     Launch& launch = *result_.manifest.launch;
     const InferredLaunch inferred = infer_launch(unit_->kernel, summary, launch.block, host_);
     if (!inferred.grid_sizes.empty()) return;
+    // What the host's grid follows, such as the block, ours has to follow, too.
+    if (!std::ranges::includes(symbols_of(inferred.launch), symbols_of(launch))) return;
     for (std::int64_t sample = 0; sample < kGridSamples; ++sample) {
       const Symbols known = sampled_sizes(launch, sample);
       for (std::size_t axis = 0; axis < launch.grid.size(); ++axis) {
@@ -206,6 +208,15 @@ class Inferrer {
       }
     }
     launch.grid = inferred.launch.grid;
+  }
+
+  static std::set<std::string> symbols_of(const Launch& launch) {
+    std::set<std::string> result;
+    for (const IntegerExpression& extent : launch.grid) {
+      for (const auto& symbol : extent.symbols())
+        result.insert(std::string(symbol));
+    }
+    return result;
   }
 
   // Values of the kernel's integers as the host could pass them, others for each sample.
