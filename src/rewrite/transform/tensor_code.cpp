@@ -218,15 +218,10 @@ class TensorCode {
     const std::string a = held(role(0), names_.i);
     const std::string b = held(role(1), names_.j);
     const std::string d = fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j);
-    const std::string type = tile_.element == ScalarType::f32   ? "tf32"
-                             : tile_.element == ScalarType::f16 ? "f16"
-                                                                : "bf16";
-    text_.line("asm(\"mma.sync.aligned.m16n8k{0}.row.col.f32.{1}.{1}.f32 {{%0, %1, %2, %3}}, \"",
-               tile_.step_depth(), type);
-    text_.line("    \"{{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};\"");
-    text_.line("    : \"+f\"({0}[0]), \"+f\"({0}[1]), \"+f\"({0}[2]), \"+f\"({0}[3])", d);
-    text_.line("    : \"r\"({0}[0]), \"r\"({0}[1]), \"r\"({0}[2]), \"r\"({0}[3]),", a);
-    text_.line("      \"r\"({0}[0]), \"r\"({0}[1]));", b);
+    const auto part = [](const std::string& of, int at) { return fmt::format("{}[{}]", of, at); };
+    write_fragment_product(text_, tile_.element, d,
+                           {part(a, 0), part(a, 1), part(a, 2), part(a, 3)},
+                           {part(b, 0), part(b, 1)});
     text_.close();
     text_.close();
   }

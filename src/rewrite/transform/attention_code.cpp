@@ -1,0 +1,815 @@
+#include "rewrite/transform/attention_code.h"
+
+#include "affine/block_geometry.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/transform/code_lines.h"
+#include "rewrite/transform/tensor_fragments.h"
+#include "rewrite/transform/tensor_tile.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/printer.h"
+#include "source/walk.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regraph::rewrite {
+
+namespace {
+
+constexpr int kPanelBytes = 128;
+constexpr int kPanel = 64;  // elements
+constexpr int kVector = 8;  // elements of 16 bytes
+
+// Names of what the code adds to the kernel.
+struct AttentionNames {
+  explicit AttentionNames(Names& names)
+      : tiles(names.fresh("tiles")),
+        query(names.fresh("query_tile")),
+        keys(names.fresh("key_tiles")),
+        values(names.fresh("value_tiles")),
+        thread(names.fresh("thread")),
+        lane(names.fresh("lane")),
+        group(names.fresh("group")),
+        pair(names.fresh("pair")),
+        first(names.fresh("first_row")),
+        limit(names.fresh("row_limit")),
+        last(names.fresh("last_row")),
+        warp(names.fresh("warp_row")),
+        begin(names.fresh("first_key")),
+        end(names.fresh("key_limit")),
+        tile(names.fresh("tile")),
+        stage(names.fresh("stage")),
+        next(names.fresh("next")),
+        fill(names.fresh("fill")),
+        into(names.fresh("into")),
+        step(names.fresh("step")),
+        line(names.fresh("line")),
+        offset(names.fresh("offset")),
+        to(names.fresh("to")),
+        from(names.fresh("from")),
+        inside(names.fresh("is_inside")),
+        whole(names.fresh("is_whole")),
+        query_at(names.fresh("query_at")),
+        key_at(names.fresh("key_at")),
+        value_at(names.fresh("value_at")),
+        held_query(names.fresh("query_part")),
+        held(names.fresh("part")),
+        weights(names.fresh("weights")),
+        scores(names.fresh("scores")),
+        mix(names.fresh("mix")),
+        largest(names.fresh("largest")),
+        total(names.fresh("total")),
+        higher(names.fresh("higher")),
+        base(names.fresh("base")),
+        shrink(names.fresh("shrink")),
+        exp2(names.fresh("power_of_two")),
+        is_odd(names.fresh("has_odd_value")),
+        odd(names.fresh("odd")),
+        i(names.fresh("i")),
+        j(names.fresh("j")),
+        k(names.fresh("k")),
+        h(names.fresh("h")),
+        e(names.fresh("e")) {}
+
+  const std::string tiles, query, keys, values, thread, lane, group, pair, first, limit, last, warp,
+      begin, end, tile, stage, next, fill, into, step, line, offset, to, from, inside, whole,
+      query_at, key_at, value_at, held_query, held, weights, scores, mix, largest, total, higher,
+      base, shrink, exp2, is_odd, odd, i, j, k, h, e;
+};
+
+class AttentionCode {
+ public:
+  AttentionCode(const AttentionPattern& pattern, const AttentionTile& tile)
+      : pattern_(pattern),
+        tile_(tile),
+        fresh_(with_taken_names(pattern)),
+        names_(fresh_),
+        type_(cuda_name(pattern.element)) {}
+
+  Block run() {
+    declare_rows();
+    declare_keys();
+    declare_shared();
+    define_fill();
+    fill_query();
+    start();
+    go_over_keys();
+    finish();
+    return text_.block();
+  }
+
+ private:
+  static Names with_taken_names(const AttentionPattern& pattern) {
+    Names names(pattern.form->kernel);
+    names.take(pattern.axis.coordinate);
+    names.take(pattern.dot);
+    for (const auto& [name, value] : pattern.values_of_block)
+      names.take(name);
+    return names;
+  }
+
+  int fragments() const { return tile_.rows_of_warp() / 16; }  // of a warp's rows
+  int dimensions() const { return pattern_.query.elements; }
+  int value_dimensions() const { return pattern_.values.elements; }
+  const std::string& row() const { return pattern_.axis.coordinate; }
+
+  static std::string text_of(const Polynomial& polynomial, bool wide = false) {
+    return print(to_expression(polynomial, wide));
+  }
+  // The bound for another row than the one that the coordinate names.
+  std::string bound_at(const Polynomial& bound, const std::string& of_row) const {
+    return text_of(bound.substitute(row(), Polynomial::symbol(of_row)));
+  }
+  std::int64_t slope(const Polynomial& bound) const {
+    return *bound.coefficient(row())->constant();
+  }
+
+  // Which rows the block has. The last ones, which may have most keys, begin first.
+  void declare_rows() {
+    for (const ExprPtr& condition : pattern_.conditions)
+      text_.line("if (!({})) return;", print(condition));
+    for (const auto& [name, value] : pattern_.values_of_block)
+      text_.line("const {} {} = {};", std::string(cuda_name(*value->type)), name, print(value));
+    text_.line("const int {} = threadIdx.x;", names_.thread);
+    text_.line("const int {} = {} % 32;", names_.lane, names_.thread);
+    text_.line("const int {} = {} / 4;", names_.group, names_.lane);
+    text_.line("const int {} = {} % 4 * 2;", names_.pair, names_.lane);
+    const char* const axis = kAxes[static_cast<std::size_t>(pattern_.axis.axis)];
+    if (pattern_.is_masked()) {
+      text_.line("const int {0} = (int)(gridDim.{1} - 1 - blockIdx.{1}) * {2};", names_.first, axis,
+                 tile_.queries);
+    } else {
+      text_.line("const int {} = (int)blockIdx.{} * {};", names_.first, axis, tile_.queries);
+    }
+    least(names_.limit, pattern_.row_limits, names_.first);
+    text_.line("if ({} >= {}) return;", names_.first, names_.limit);
+    text_.line("const int {0} = ({1} + {2} < {3} ? {1} + {2} : {3}) - 1;", names_.last,
+               names_.first, tile_.queries, names_.limit);
+    text_.line("const int {} = {} / 32 * {};", names_.warp, names_.thread, tile_.rows_of_warp());
+  }
+
+  void least(const std::string& name, const std::vector<Polynomial>& bounds,
+             const std::string& of_row) {
+    text_.line("int {} = {};", name, bound_at(bounds.front(), of_row));
+    for (std::size_t at = 1; at < bounds.size(); ++at)
+      text_.line("if ({0} < {1}) {1} = {0};", bound_at(bounds[at], of_row), name);
+  }
+
+  // Which keys any of its rows has.
+  void declare_keys() {
+    const auto extreme = [&](const std::string& name, const std::vector<Polynomial>& bounds,
+                             bool is_upper) {
+      bool is_first = true;
+      for (const Polynomial& bound : bounds) {
+        const bool grows = slope(bound) > 0;
+        const std::string at = bound_at(bound, grows == is_upper ? names_.last : names_.first);
+        if (is_first)
+          text_.line("int {} = {};", name, at);
+        else
+          text_.line("if ({0} {1} {2}) {2} = {0};", at, is_upper ? "<" : ">", name);
+        is_first = false;
+      }
+    };
+    extreme(names_.begin, pattern_.lowers, false);
+    extreme(names_.end, pattern_.uppers, true);
+    // Where no row has any, none must be read.
+    for (const Polynomial& upper : pattern_.uppers) {
+      for (const Polynomial& lower : pattern_.lowers) {
+        if (slope(upper) != 0 && slope(lower) != 0)
+          text_.line("if ({} <= 0) {} = {};", bound_at(upper - lower, names_.first), names_.end,
+                     names_.begin);
+      }
+    }
+  }
+
+  std::int64_t key_elements() const {
+    return std::int64_t{AttentionTile::panels(dimensions())} * kPanel * tile_.keys;
+  }
+  std::int64_t value_elements() const {
+    return std::int64_t{AttentionTile::panels(value_dimensions())} * kPanel * tile_.keys;
+  }
+
+  void declare_shared() {
+    const int rows =
+        std::max(AttentionTile::panels(dimensions()), AttentionTile::panels(value_dimensions()));
+    text_.line("extern __shared__ __align__(128) {} {}[];", type_, names_.tiles);
+    text_.line("{}* const {} = {};", type_, names_.query, names_.tiles);
+    text_.line("{}* const {} = {} + {};", type_, names_.keys, names_.query,
+               rows * kPanel * tile_.queries);
+    text_.line("{}* const {} = {} + {};", type_, names_.values, names_.keys,
+               tile_.stages * key_elements());
+  }
+
+  // Whether rows of the array may be copied by vectors: a condition; empty where they never are.
+  std::string is_whole(const AttentionRows& rows) const {
+    if (!rows.divisible) return "";
+    std::string condition;
+    for (const std::string& parameter : *rows.divisible)
+      condition +=
+          fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter, kVector);
+    return condition.empty() ? "true" : condition;
+  }
+
+  // Copies `lines` rows to `to`, those of which `inside` says so, zeros for the others. The symbol
+  // of the rows is `number`, which is `start` at the first.
+  void copy_rows(const AttentionRows& rows, const std::string& symbol, const std::string& start,
+                 const std::string& inside, const std::string& to, int lines) {
+    const int vectors = rows.elements / kVector;
+    const int copies = lines * vectors;
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.step, copies, tile_.threads());
+    if (copies % tile_.threads() != 0)
+      text_.line("if ({} + {} >= {}) break;", names_.step, names_.thread, copies);
+    text_.line("const unsigned int {} = (unsigned int)({} + {}) / {};", names_.line, names_.thread,
+               names_.step, vectors);
+    text_.line("const unsigned int {} = (unsigned int)({} + {}) % {} * {};", names_.offset,
+               names_.thread, names_.step, vectors, kVector);
+    text_.line("const int {} = {} + (int){};", symbol, start, names_.line);
+    text_.line("const bool {} = {};", names_.inside, inside);
+    text_.line("const {}* const {} = {} + ({} ? {} + {} : 0);", type_, names_.from, rows.array,
+               names_.inside, text_of(rows.index, true), names_.offset);
+    text_.line("{}* const {} = {} + ({});", type_, names_.to, to,
+               place_in_panels(names_.line, names_.offset, lines, kVector));
+    const std::string whole = is_whole(rows);
+    if (whole != "" && whole != "true") text_.open("if ({})", whole);
+    if (!whole.empty()) {
+      text_.line("asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\" ::");
+      text_.line("             \"r\"((unsigned int)__cvta_generic_to_shared({})), \"l\"({}),",
+                 names_.to, names_.from);
+      text_.line("             \"r\"({} ? 16 : 0) : \"memory\");", names_.inside);
+    }
+    if (whole != "true") {
+      if (!whole.empty()) text_.reopen("} else {");
+      text_.unroll();
+      text_.line("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3} ? {4}[{0}] : {5};", names_.e,
+                 kVector, names_.to, names_.inside, names_.from, print(zero_of(pattern_.element)));
+      if (!whole.empty()) text_.close();
+    }
+    text_.close();
+  }
+
+  void commit() { text_.line("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");"); }
+  void wait(int groups) {
+    text_.line("asm volatile(\"cp.async.wait_group {};\" ::: \"memory\");", groups);
+    text_.line("__syncthreads();");
+  }
+
+  void define_fill() {
+    text_.open("const auto {} = [&](int {}, int {})", names_.fill, names_.into, names_.next);
+    std::string inside = fmt::format("{} < {}", pattern_.key, names_.end);
+    for (const TileGuard& guard : pattern_.others)
+      inside += " && " + print(guard.expression(false));
+    copy_rows(pattern_.keys, pattern_.key, names_.next, inside,
+              fmt::format("{} + {} * {}", names_.keys, names_.into, key_elements()), tile_.keys);
+    copy_rows(pattern_.values, pattern_.key, names_.next, inside,
+              fmt::format("{} + {} * {}", names_.values, names_.into, value_elements()),
+              tile_.keys);
+    text_.close("};");
+  }
+
+  void fill_query() {
+    copy_rows(pattern_.query, row(), names_.first, fmt::format("{} <= {}", row(), names_.last),
+              names_.query, tile_.queries);
+  }
+
+  // The tiles before the loop, which has as many groups of copies on their way at any time.
+  void start() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.stage, tile_.stages - 1);
+    text_.line("const int {} = {} + {} * {};", names_.tile, names_.begin, names_.stage, tile_.keys);
+    text_.line("if ({0} < {1}) {2}({3}, {0});", names_.tile, names_.end, names_.fill, names_.stage);
+    commit();
+    text_.close();
+    declare_places();
+    text_.line("float {}[{}][{}][4] = {{}};", names_.mix, fragments(), value_dimensions() / 8);
+    text_.line("float {}[{}][2];", names_.largest, fragments());
+    text_.line("float {}[{}][2] = {{}};", names_.total, fragments());
+    over_rows();
+    text_.line("{}[{}][{}] = {};", names_.largest, names_.i, names_.h,
+               print(pattern_.maximum_at_first));
+    close_rows();
+    text_.open("const auto {} = [](float exponent)", names_.exp2);
+    text_.line("float result;");
+    text_.line("asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(result) : \"f\"(exponent));");
+    text_.line("return result;");
+    text_.close("};");
+    if (!holds_query()) return;
+    text_.line("unsigned int {}[{}][{}][4];", names_.held_query, fragments(), dimensions() / 16);
+    wait(tile_.stages - 2);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, dimensions() / 16);
+    load_query();
+    text_.close();
+  }
+
+  // Whether the queries stay in registers.
+  bool holds_query() const {
+    constexpr int kMost = 32;  // registers
+    return fragments() * dimensions() / 4 <= kMost;
+  }
+
+  // The addresses of the lines that a lane names of a warp's first parts. Of the four parts of a
+  // fragment of queries, and of values, the second is eight lines further on and the third eight
+  // elements; of one of keys the other way round.
+  void declare_places() {
+    const auto place = [&](const std::string& name, const std::string& tile,
+                           const std::string& line, const std::string& part) {
+      text_.line(
+          "const unsigned int {} = (unsigned int)__cvta_generic_to_shared({} + ({}) * {}"
+          " + (({}) ^ {} % 8) * {});",
+          name, tile, line, kPanel, part, names_.lane, kVector);
+    };
+    place(names_.query_at, names_.query, fmt::format("{} + {} % 16", names_.warp, names_.lane),
+          names_.lane + " / 16");
+    place(names_.key_at, names_.keys, fmt::format("{0} / 16 * 8 + {0} % 8", names_.lane),
+          names_.lane + " / 8 % 2");
+    place(names_.value_at, names_.values, names_.lane + " % 16", names_.lane + " / 16");
+  }
+
+  // Where sixteen elements begin that are `step` times sixteen further on, in panels of `lines`.
+  static std::string along(const std::string& at, const std::string& step, int lines) {
+    return fmt::format("({} ^ ({} % 4 * 32)) + {} / 4 * {}", at, step, step, lines * kPanelBytes);
+  }
+
+  std::string query_part(int number) const {
+    return holds_query()
+               ? fmt::format("{}[{}][{}][{}]", names_.held_query, names_.i, names_.k, number)
+               : fmt::format("{}[{}][{}]", names_.held_query, names_.i, number);
+  }
+
+  void load_query() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
+    write_matrix_load(text_, {query_part(0), query_part(1), query_part(2), query_part(3)},
+                      fmt::format("{} + {} * {}", along(names_.query_at, names_.k, tile_.queries),
+                                  names_.i, 16 * kPanelBytes),
+                      false);
+    text_.close();
+  }
+
+  // Opens the loops over the rows that a thread has sums of.
+  void over_rows() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
+  }
+  void close_rows() {
+    text_.close();
+    text_.close();
+  }
+  void declare_row() {
+    text_.line("const int {} = {} + {} + 16 * {} + {} + 8 * {};", row(), names_.first, names_.warp,
+               names_.i, names_.group, names_.h);
+  }
+
+  void go_over_keys() {
+    text_.line("int {} = 0;", names_.stage);
+    text_.keep_rolled();
+    text_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.tile, names_.begin, names_.end,
+               tile_.keys);
+    wait(tile_.stages - 2);
+    text_.line("const int {} = {} + {};", names_.next, names_.tile,
+               (tile_.stages - 1) * tile_.keys);
+    text_.line("if ({0} < {1}) {2}(({3} + {4}) % {5}, {0});", names_.next, names_.end, names_.fill,
+               names_.stage, tile_.stages - 1, tile_.stages);
+    commit();
+    multiply_keys();
+    write_scores();
+    weight();
+    if (guards_values()) take_odd_values();
+    multiply_values();
+    text_.line("{0} = {0} == {1} ? 0 : {0} + 1;", names_.stage, tile_.stages - 1);
+    text_.close();
+  }
+
+  void multiply_keys() {
+    text_.line("float {}[{}][{}][4] = {{}};", names_.scores, fragments(), tile_.keys / 8);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, dimensions() / 16);
+    if (!holds_query()) {
+      text_.line("unsigned int {}[{}][4];", names_.held_query, fragments());
+      load_query();
+    }
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.keys / 16);
+    load_part(fmt::format("{} + {} * {}",
+                          along(at_stage(names_.key_at, key_elements()), names_.k, tile_.keys),
+                          names_.j, 16 * kPanelBytes),
+              false);
+    multiply(names_.scores, {query_part(0), query_part(1), query_part(2), query_part(3)});
+    text_.close();
+    text_.close();
+  }
+
+  std::string at_stage(const std::string& at, std::int64_t elements) const {
+    return fmt::format("({} + {} * {})", at, names_.stage, 2 * elements);
+  }
+
+  void load_part(const std::string& address, bool turned) {
+    text_.line("unsigned int {}[4];", names_.held);
+    write_matrix_load(
+        text_, {names_.held + "[0]", names_.held + "[1]", names_.held + "[2]", names_.held + "[3]"},
+        address, turned);
+  }
+
+  // The products with both halves of the part, added to what is at twice `j`.
+  void multiply(const std::string& sums, const std::array<std::string, 4>& rows) {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
+    for (int half = 0; half < 2; ++half) {
+      write_fragment_product(text_, pattern_.element,
+                             fmt::format("{}[{}][2 * {} + {}]", sums, names_.i, names_.j, half),
+                             rows,
+                             {fmt::format("{}[{}]", names_.held, 2 * half),
+                              fmt::format("{}[{}]", names_.held, 2 * half + 1)});
+    }
+    text_.close();
+  }
+
+  // Whether the score reads memory, which it may for keys and rows that there are alone.
+  bool reads_memory() const {
+    return any_expression(pattern_.score, [](const Expr& node) { return is<Subscript>(node); });
+  }
+
+  // The conditions under which a row has a key.
+  std::string has_key() const {
+    std::string result;
+    const auto add = [&](const std::string& condition) {
+      result += (result.empty() ? "" : " && ") + condition;
+    };
+    if (reads_memory()) add(fmt::format("{} <= {}", row(), names_.last));
+    for (const Polynomial& bound : pattern_.uppers)
+      add(fmt::format("{} < {}", pattern_.key, text_of(bound)));
+    for (const Polynomial& bound : pattern_.lowers) {
+      if (slope(bound) != 0) add(fmt::format("{} >= {}", pattern_.key, text_of(bound)));
+    }
+    for (const TileGuard& guard : pattern_.others)
+      add(print(guard.expression(false)));
+    return result;
+  }
+
+  // The condition under which a row of the block does not have some key of the tile.
+  std::string is_at_border() const {
+    if (!pattern_.others.empty()) return "true";
+    std::string result;
+    const auto add = [&](const std::string& condition) {
+      result += (result.empty() ? "" : " || ") + condition;
+    };
+    for (const Polynomial& bound : pattern_.uppers)
+      add(fmt::format("{} + {} > {}", names_.tile, tile_.keys,
+                      bound_at(bound, slope(bound) > 0 ? names_.first : names_.last)));
+    for (const Polynomial& bound : pattern_.lowers) {
+      if (slope(bound) != 0)
+        add(fmt::format("{} < {}", names_.tile,
+                        bound_at(bound, slope(bound) > 0 ? names_.last : names_.first)));
+    }
+    return result;
+  }
+
+  std::string score_at() const {
+    return fmt::format("{}[{}][{}][2 * {} + {}]", names_.scores, names_.i, names_.j, names_.h,
+                       names_.e);
+  }
+
+  void over_scores() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.keys / 8);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.e);
+  }
+  void declare_key() {
+    text_.line("const int {} = {} + 8 * {} + {} + {};", pattern_.key, names_.tile, names_.j,
+               names_.pair, names_.e);
+  }
+
+  // Scores as the original has them, minus infinity where a row does not have the key.
+  void write_scores() {
+    const bool reads = reads_memory();
+    const bool follows_place = any_expression(pattern_.score, [&](const Expr& node) {
+      return is_named(node, row()) || is_named(node, pattern_.key);
+    });
+    const bool is_plain = is_named(pattern_.score, pattern_.dot);
+    if (!is_plain) {
+      over_rows();
+      if (follows_place) declare_row();
+      over_scores();
+      if (follows_place) declare_key();
+      text_.line("const float {} = {};", pattern_.dot, score_at());
+      if (reads)
+        text_.line("{} = {} ? {} : -INFINITY;", score_at(), has_key(), print(pattern_.score));
+      else
+        text_.line("{} = {};", score_at(), print(pattern_.score));
+      close_rows();
+      close_rows();
+    }
+    if (pattern_.first_score_spoils) spoil_by_first_score();
+    if (reads) return;
+    text_.open("if ({})", is_at_border());
+    over_rows();
+    declare_row();
+    over_scores();
+    declare_key();
+    text_.line("if (!({})) {} = -INFINITY;", has_key(), score_at());
+    close_rows();
+    close_rows();
+    text_.close();
+  }
+
+  // While there is nothing but minus infinity, the original subtracts it from itself.
+  void spoil_by_first_score() {
+    text_.open("if ({} == {} && {} == 0)", names_.tile, names_.begin, names_.pair);
+    over_rows();
+    declare_row();
+    text_.line("const int {} = {};", pattern_.key, names_.tile);
+    text_.line(
+        "if (({1}) && {0}[{2}][0][2 * {3}] == -INFINITY) {4}[{2}][{3}] = INFINITY - INFINITY;",
+        names_.scores, has_key(), names_.i, names_.h, names_.total);
+    close_rows();
+    text_.close();
+  }
+
+  void weight() {
+    over_rows();
+    const std::string largest = fmt::format("{}[{}][{}]", names_.largest, names_.i, names_.h);
+    const std::string total = fmt::format("{}[{}][{}]", names_.total, names_.i, names_.h);
+    text_.line("float {} = {};", names_.higher, largest);
+    over_scores();
+    text_.line("{0} = fmaxf({0}, {1});", names_.higher, score_at());
+    close_rows();
+    for (const int apart : {1, 2})
+      text_.line("{0} = fmaxf({0}, __shfl_xor_sync(0xffffffffu, {0}, {1}));", names_.higher, apart);
+    // While there is nothing but minus infinity, weights are zero.
+    text_.line("const float {0} = {1} == -INFINITY ? 0.0f : {1} * {2};", names_.base, names_.higher,
+               kLog2E);
+    text_.line("const float {} = {}(fmaf({}, {}, -{}));", names_.shrink, names_.exp2, largest,
+               kLog2E, names_.base);
+    text_.line("{} = {};", largest, names_.higher);
+    text_.line("{} *= {};", total, names_.shrink);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, value_dimensions() / 8);
+    for (int e = 0; e < 2; ++e)
+      text_.line("{}[{}][{}][2 * {} + {}] *= {};", names_.mix, names_.i, names_.k, names_.h, e,
+                 names_.shrink);
+    text_.close();
+    over_scores();
+    text_.line("{0} = {1}(fmaf({0}, {2}, -{3}));", score_at(), names_.exp2, kLog2E, names_.base);
+    text_.line("{} += {};", total, score_at());
+    close_rows();
+    close_rows();
+  }
+
+  void multiply_values() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, tile_.keys / 16);
+    text_.line("unsigned int {}[{}][4];", names_.weights, fragments());
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
+    for (int part = 0; part < 4; ++part) {
+      const std::string at =
+          fmt::format("{}[{}][2 * {} + {}]", names_.scores, names_.i, names_.k, part / 2);
+      text_.line(
+          "asm(\"cvt.rn.{}.f32 %0, %1, %2;\" : \"=r\"({}[{}][{}]) : \"f\"({}[{}]), "
+          "\"f\"({}[{}]));",
+          pattern_.element == ScalarType::f16 ? "f16x2" : "bf16x2", names_.weights, names_.i, part,
+          at, part % 2 * 2 + 1, at, part % 2 * 2);
+    }
+    text_.close();
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, value_dimensions() / 16);
+    load_part(fmt::format("{} + {} * {}",
+                          along(at_stage(names_.value_at, value_elements()), names_.j, tile_.keys),
+                          names_.k, 16 * kPanelBytes),
+              true);
+    const auto weights = [&](int part) {
+      return fmt::format("{}[{}][{}]", names_.weights, names_.i, part);
+    };
+    multiply(names_.mix, {weights(0), weights(1), weights(2), weights(3)});
+    text_.close();
+    text_.close();
+  }
+
+  bool guards_values() const { return tile_.guards_values && pattern_.is_masked(); }
+
+  // Infinities and NaN among values that some rows do not have would be multiplied by zero. They
+  // are added to the rows that have them, whose weights are no zeros, and taken away.
+  void take_odd_values() {
+    const int vectors = value_dimensions() / kVector;
+    const auto stage = fmt::format("{} + {} * {}", names_.values, names_.stage, value_elements());
+    const char* const mask = pattern_.element == ScalarType::f16 ? "0x7c00" : "0x7f80";
+    const auto over_copies = [&] {
+      text_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.thread,
+                 tile_.keys * vectors, tile_.threads());
+      text_.line("unsigned short* const {} = (unsigned short*)({} + {});", names_.to, stage,
+                 place_in_panels(fmt::format("({} / {})", names_.step, vectors),
+                                 fmt::format("({} % {} * {})", names_.step, vectors, kVector),
+                                 tile_.keys, kVector));
+      text_.unroll();
+      text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, kVector);
+      text_.line("const bool {0} = ({1}[{2}] & {3}) == {3};", names_.odd, names_.to, names_.e,
+                 mask);
+    };
+    text_.open("if ({})", is_at_border());
+    text_.line("bool {} = false;", names_.is_odd);
+    over_copies();
+    text_.line("{0} = {0} || {1};", names_.is_odd, names_.odd);
+    close_rows();
+    text_.open("if (__syncthreads_or({}))", names_.is_odd);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, value_dimensions() / 8);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.e);
+    text_.line("const int {} = 8 * {} + {} + {};", names_.offset, names_.k, names_.pair, names_.e);
+    text_.keep_rolled();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.line, tile_.keys);
+    text_.line("const {}* const {} = {} + {};", type_, names_.from, stage,
+               place_in_panels(names_.line, names_.offset, tile_.keys, kVector));
+    text_.line("if ((*(const unsigned short*){0} & {1}) != {1}) continue;", names_.from, mask);
+    text_.line("const int {} = {} + {};", pattern_.key, names_.tile, names_.line);
+    over_rows();
+    declare_row();
+    text_.line("if ({}) {}[{}][{}][2 * {} + {}] += (float)*{};", has_key(), names_.mix, names_.i,
+               names_.k, names_.h, names_.e, names_.from);
+    close_rows();
+    text_.close();
+    close_rows();
+    text_.line("__syncthreads();");
+    over_copies();
+    text_.line("if ({}) {}[{}] = 0;", names_.odd, names_.to, names_.e);
+    close_rows();
+    text_.line("__syncthreads();");
+    text_.close();
+    text_.close();
+  }
+
+  // What the original does with a row's sums, done for the elements that a thread has.
+  void finish() {
+    // Results go where the warp's queries were.
+    wait(0);
+    const auto store = find_row_store();
+    over_rows();
+    text_.line("float& {0} = {1}[{2}][{3}];", names_.higher, names_.total, names_.i, names_.h);
+    for (const int apart : {1, 2})
+      text_.line("{0} += __shfl_xor_sync(0xffffffffu, {0}, {1});", names_.higher, apart);
+    close_rows();
+    over_rows();
+    declare_row();
+    text_.open("if ({} <= {})", row(), names_.last);
+    text_.line("float {} = {}[{}][{}];", pattern_.maximum, names_.largest, names_.i, names_.h);
+    for (const Variable& sum : pattern_.sums)
+      text_.line("float {} = {}[{}][{}];", sum.name, names_.total, names_.i, names_.h);
+    text_.add(behind(store));
+    text_.close();
+    close_rows();
+    if (store) store_rows(*store);
+  }
+
+  // The loop that stores a row of 16-bit elements, where it stores nothing else and always.
+  struct RowStore {
+    const Stmt* loop = nullptr;
+    const Assignment* assignment = nullptr;
+    std::string counter;
+    std::string type;
+  };
+
+  std::optional<RowStore> find_row_store() const {
+    for (const StmtPtr& stmt : pattern_.behind) {
+      const auto counted = is<ForLoop>(stmt) ? counted_loop_of(*stmt) : std::nullopt;
+      if (!counted) continue;
+      for (const StmtPtr& inner : body_of(*stmt)) {
+        const auto* assignment = as<Assignment>(inner);
+        const auto* target = assignment != nullptr ? as<Subscript>(assignment->target) : nullptr;
+        const auto* base = target != nullptr ? base_variable(*target) : nullptr;
+        const KernelParameter* array =
+            base != nullptr ? pattern_.form->kernel.parameter(base->name) : nullptr;
+        if (array == nullptr || !array->scalar || size_in_bytes(*array->scalar) != 2 ||
+            assignment->op != AssignmentOperator::assign || base->name == "" ||
+            variables_of(assignment->value).contains(base->name))
+          continue;
+        const std::set<std::string> used = variables_of(target->index);
+        const std::set<std::string> own = declared_names(pattern_.behind);
+        bool is_known = true;
+        for (const std::string& name : used)
+          is_known = is_known && (name == counted->name || !own.contains(name));
+        const SymbolMeaning known = [&](const std::string& name) -> std::optional<Polynomial> {
+          if (name != counted->name) return Polynomial::symbol(name);
+          return Polynomial::symbol(name);
+        };
+        // Quotients do not follow elements unless they mention them.
+        const auto index = to_polynomial_with_quotients(target->index, known);
+        const auto step = index ? index->coefficient(counted->name) : std::nullopt;
+        if (!is_known || !step || step->constant() != 1) continue;
+        bool in_quotient = false;
+        for (const std::string& symbol : index->symbols())
+          in_quotient = in_quotient ||
+                        (is_quotient(symbol) && names_in_quotient(symbol).contains(counted->name));
+        if (in_quotient) continue;
+        return RowStore{stmt.get(), assignment, counted->name,
+                        std::string(cuda_name(*array->scalar))};
+      }
+    }
+    return std::nullopt;
+  }
+
+  Block behind(const std::optional<RowStore>& store) const {
+    return rewrite_statements(pattern_.behind, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      if (is<ForLoop>(stmt)) return Block{over_elements(stmt, store)};
+      const auto* assignment = as<Assignment>(stmt);
+      const auto* base = assignment != nullptr ? base_variable(*assignment->target) : nullptr;
+      const bool stores = base != nullptr && pattern_.form->kernel.parameter(base->name) != nullptr;
+      if (!stores) return std::nullopt;
+      return Block{branch(equals(variable(names_.pair), integer(0)), {stmt})};
+    });
+  }
+
+  // The loop, over the elements that a thread has.
+  StmtPtr over_elements(const StmtPtr& loop, const std::optional<RowStore>& store) const {
+    const CountedLoop counted = *counted_loop_of(*loop);
+    const ExprPtr k = variable(names_.k);
+    const ExprPtr e = variable(names_.e);
+    const ExprPtr mine = element(
+        variable(names_.mix, ScalarType::f32),
+        {variable(names_.i), k, source::add(source::multiply(integer(2), variable(names_.h)), e)});
+    Block body =
+        rewrite_statements(body_of(*loop), [&](const StmtPtr& stmt) -> std::optional<Block> {
+          if (!store || as<Assignment>(stmt) != store->assignment) return std::nullopt;
+          const std::string line = fmt::format("({} - {})", row(), names_.first);
+          const ExprPtr place =
+              variable(fmt::format("(({}*){})[{}]", store->type, names_.query,
+                                   place_in_panels(line, counted.name, tile_.queries, kVector)));
+          return Block{assign(place, store->assignment->value)};
+        });
+    body = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      const auto* access = as<Subscript>(expr);
+      if (access == nullptr || !is_named(access->base, pattern_.mix.name)) return std::nullopt;
+      return with_type(mine, ScalarType::f32);
+    });
+    body.insert(
+        body.begin(),
+        declare_integer(
+            counted.name,
+            source::add(source::add(source::multiply(integer(8), k), variable(names_.pair)), e)));
+    return source::counted_loop(
+        names_.k, integer(0), integer(value_dimensions() / 8), 1,
+        {source::counted_loop(names_.e, integer(0), integer(2), 1, body, kUnrollFully)},
+        kUnrollFully);
+  }
+
+  // Rows that lie in shared memory, by vectors.
+  void store_rows(const RowStore& store) {
+    const int vectors = value_dimensions() / kVector;
+    text_.line("__syncwarp();");
+    text_.open("for (int {0} = {1}; {0} < {2}; {0} += 32)", names_.step, names_.lane,
+               tile_.rows_of_warp() * vectors);
+    text_.line("const int {} = {} + {} / {};", names_.line, names_.warp, names_.step, vectors);
+    text_.line("const int {} = {} % {} * {};", store.counter, names_.step, vectors, kVector);
+    text_.line("const int {} = {} + {};", row(), names_.first, names_.line);
+    text_.line("if ({} > {}) break;", row(), names_.last);
+    text_.line("{}* const {} = &{};", store.type, names_.to, print(store.assignment->target));
+    text_.line("const {0}* const {1} = ({0}*){2} + ({3});", store.type, names_.from, names_.query,
+               place_in_panels(names_.line, store.counter, tile_.queries, kVector));
+    text_.open("if ((unsigned long long){} % 16 == 0)", names_.to);
+    text_.line("*(uint4*){} = *(const uint4*){};", names_.to, names_.from);
+    text_.reopen("} else {");
+    text_.unroll();
+    text_.line("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3}[{0}];", names_.e, kVector,
+               names_.to, names_.from);
+    text_.close();
+    text_.close();
+  }
+
+  static constexpr const char* kLog2E = "1.44269504f";
+
+  const AttentionPattern& pattern_;
+  const AttentionTile& tile_;
+  Names fresh_;
+  const AttentionNames names_;
+  const std::string type_;
+  CodeLines text_;
+};
+
+}  // namespace
+
+int AttentionTile::panels(int elements) {
+  return (elements + kPanel - 1) / kPanel;
+}
+
+std::int64_t AttentionTile::bytes(const AttentionPattern& pattern) const {
+  const std::int64_t of_keys = panels(pattern.query.elements);
+  const std::int64_t of_values = panels(pattern.values.elements);
+  return kPanelBytes * (std::max(of_keys, of_values) * queries +
+                        std::int64_t{stages} * keys * (of_keys + of_values));
+}
+
+Block attention_code(const AttentionPattern& pattern, const AttentionTile& tile) {
+  return AttentionCode(pattern, tile).run();
+}
+
+}  // namespace regraph::rewrite
