@@ -121,7 +121,7 @@ std::unique_ptr<KernelCase> made(const Kernel& kernel, const std::string& source
           "launch: {{block: {1}, grid: [{2}, 'group*key_heads']}}\ntests: {3}\nassume: {4}\n",
           kernel.elements, block_of_row ? kernel.elements : 64,
           block_of_row ? "sequence" : "'cdiv(sequence, bx)'", kernel.tests, kernel.assume));
-  EXPECT_TRUE(result.ok()) << result.error().message << source;
+  EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message) << source;
   return result.ok() ? std::move(*result) : nullptr;
 }
 
@@ -161,6 +161,12 @@ TEST(TensorAttention, LeavesOutWhatIsMasked) {
         .assume = "{noalias: true, reassociate: true, precision: any, finite: true}"}}) {
     SCOPED_TRACE(kernel.keys + kernel.skip + kernel.score);
     code_of(kernel, online(kernel), step());
+  }
+  for (const Kernel& kernel :
+       {Kernel{.keys = "q + 1"},
+        Kernel{.score = "t <= q ? s * scale : -INFINITY",
+        .assume = "{noalias: true, reassociate: true, precision: any, finite: true}"}}) {
+    SCOPED_TRACE(kernel.keys + kernel.score);
     code_of(kernel, two_passes(kernel), step());
   }
 }

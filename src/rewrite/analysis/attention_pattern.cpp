@@ -357,9 +357,11 @@ class AttentionFinder {
     return {};
   }
 
-  Status take_factors(const ExprPtr& expr, const Values& values, std::vector<ExprPtr>& factors) {
+  // `is_widened`: the value is taken to single precision where it is read.
+  Status take_factors(const ExprPtr& expr, const Values& values, std::vector<ExprPtr>& factors,
+                      bool is_widened = false) {
     ExprPtr term = inlined(expr, values);
-    const bool is_single = term->type.value_or(ScalarType::f32) == ScalarType::f32;
+    const bool is_single = is_widened || term->type.value_or(ScalarType::f32) == ScalarType::f32;
     for (ExprPtr inner = widened(term); inner != term; inner = widened(term))
       term = inner;
     if (const auto* product = as_binary(term, BinaryOperator::multiply);
@@ -385,7 +387,7 @@ class AttentionFinder {
       if (array->scalar != ScalarType::f32 &&
           array->scalar.value_or(ScalarType::f32) != value->type.value_or(ScalarType::f32))
         return refuse("'" + base->name + "' rounds what it is filled with");
-      return take_factors(value, values, factors);
+      return take_factors(value, values, factors, is_single);
     }
     if (!is_single || is_mentioned(term, dot_counter_))
       return refuse("the scores are no products of two rows of half or bfloat16");

@@ -622,24 +622,25 @@ class AttentionCode {
     text_.line("{0} = {0} || {1};", names_.is_odd, names_.odd);
     close_rows();
     text_.open("if (__syncthreads_or({}))", names_.is_odd);
+    text_.keep_rolled();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.line, tile_.keys);
+    text_.line("const int {} = {} + {};", pattern_.key, names_.tile, names_.line);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, value_dimensions() / 8);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.e);
     text_.line("const int {} = 8 * {} + {} + {};", names_.offset, names_.k, names_.pair, names_.e);
-    text_.keep_rolled();
-    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.line, tile_.keys);
     text_.line("const {}* const {} = {} + {};", type_, names_.from, stage,
                place_in_panels(names_.line, names_.offset, tile_.keys, kVector));
-    text_.line("if ((*(const unsigned short*){0} & {1}) != {1}) continue;", names_.from, mask);
-    text_.line("const int {} = {} + {};", pattern_.key, names_.tile, names_.line);
+    text_.line("const bool {0} = (*(const unsigned short*){1} & {2}) == {2};", names_.odd,
+               names_.from, mask);
     over_rows();
     declare_row();
-    text_.line("if ({}) {}[{}][{}][2 * {} + {}] += (float)*{};", has_key(), names_.mix, names_.i,
-               names_.k, names_.h, names_.e, names_.from);
+    text_.line("if ({} && {}) {}[{}][{}][2 * {} + {}] += (float)*{};", names_.odd, has_key(),
+               names_.mix, names_.i, names_.k, names_.h, names_.e, names_.from);
+    close_rows();
     close_rows();
     text_.close();
-    close_rows();
     text_.line("__syncthreads();");
     over_copies();
     text_.line("if ({}) {}[{}] = 0;", names_.odd, names_.to, names_.e);
