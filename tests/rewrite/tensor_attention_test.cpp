@@ -208,8 +208,15 @@ TEST(TensorAttention, RefusesWhatLowersPrecision) {
 
 TEST(TensorAttention, RefusesOtherKernels) {
   expect_refusal(*sample("attention_online"), step(), "precision: any");
-  const Kernel gathered{.key_head = "(q + blockIdx.y) % 2"};
-  expect_refusal(*made(gathered, online(gathered)), step(), "");
+  const Kernel gathered{.key_head = "(q + blockIdx.y) % 2",
+                        .tests = "[{group: 1, key_heads: 2, sequence: 37}]"};
+  expect_refusal(*made(gathered, online(gathered)), step(),
+                 "the index of 'keys' is not one of neighbours in a row");
+  Kernel wide{.elements = 8};
+  expect_refusal(*made(wide, online(wide)), step(), "tensor cores take multiples of 16");
+  Kernel mixed{.score = "s * scale + to_float(values[q])"};
+  mixed.keys = "sequence / 2";
+  expect_correct(*made(mixed, online(mixed)), {step()});
 }
 
 }  // namespace
