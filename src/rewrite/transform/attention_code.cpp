@@ -2,6 +2,8 @@
 
 #include "affine/block_geometry.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/transform/attention_results.h"
+#include "rewrite/transform/attention_tile.h"
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/tensor_fragments.h"
 #include "rewrite/transform/tensor_tile.h"
@@ -23,67 +25,6 @@ namespace regraph::rewrite {
 
 namespace {
 
-constexpr int kPanelBytes = 128;
-constexpr int kPanel = 64;  // elements
-constexpr int kVector = 8;  // elements of 16 bytes
-
-// Names of what the code adds to the kernel.
-struct AttentionNames {
-  explicit AttentionNames(Names& names)
-      : tiles(names.fresh("tiles")),
-        query(names.fresh("query_tile")),
-        keys(names.fresh("key_tiles")),
-        values(names.fresh("value_tiles")),
-        thread(names.fresh("thread")),
-        lane(names.fresh("lane")),
-        group(names.fresh("group")),
-        pair(names.fresh("pair")),
-        first(names.fresh("first_row")),
-        limit(names.fresh("row_limit")),
-        last(names.fresh("last_row")),
-        warp(names.fresh("warp_row")),
-        begin(names.fresh("first_key")),
-        end(names.fresh("key_limit")),
-        tile(names.fresh("tile")),
-        stage(names.fresh("stage")),
-        next(names.fresh("next")),
-        fill(names.fresh("fill")),
-        into(names.fresh("into")),
-        step(names.fresh("step")),
-        line(names.fresh("line")),
-        offset(names.fresh("offset")),
-        to(names.fresh("to")),
-        from(names.fresh("from")),
-        inside(names.fresh("is_inside")),
-        whole(names.fresh("is_whole")),
-        query_at(names.fresh("query_at")),
-        key_at(names.fresh("key_at")),
-        value_at(names.fresh("value_at")),
-        held_query(names.fresh("query_part")),
-        held(names.fresh("part")),
-        weights(names.fresh("weights")),
-        scores(names.fresh("scores")),
-        mix(names.fresh("mix")),
-        largest(names.fresh("largest")),
-        total(names.fresh("total")),
-        higher(names.fresh("higher")),
-        base(names.fresh("base")),
-        shrink(names.fresh("shrink")),
-        exp2(names.fresh("power_of_two")),
-        is_odd(names.fresh("has_odd_value")),
-        odd(names.fresh("odd")),
-        i(names.fresh("i")),
-        j(names.fresh("j")),
-        k(names.fresh("k")),
-        h(names.fresh("h")),
-        e(names.fresh("e")) {}
-
-  const std::string tiles, query, keys, values, thread, lane, group, pair, first, limit, last, warp,
-      begin, end, tile, stage, next, fill, into, step, line, offset, to, from, inside, whole,
-      query_at, key_at, value_at, held_query, held, weights, scores, mix, largest, total, higher,
-      base, shrink, exp2, is_odd, odd, i, j, k, h, e;
-};
-
 class AttentionCode {
  public:
   AttentionCode(const AttentionPattern& pattern, const AttentionTile& tile)
@@ -101,7 +42,9 @@ class AttentionCode {
     fill_query();
     start();
     go_over_keys();
-    finish();
+    // Results go where the warp's queries were.
+    wait(0);
+    write_attention_results(text_, pattern_, tile_, names_);
     return text_.block();
   }
 
@@ -190,10 +133,11 @@ class AttentionCode {
   }
 
   std::int64_t key_elements() const {
-    return std::int64_t{AttentionTile::panels(dimensions())} * kPanel * tile_.keys;
+    return std::int64_t{AttentionTile::panels(dimensions())} * AttentionTile::kPanel * tile_.keys;
   }
   std::int64_t value_elements() const {
-    return std::int64_t{AttentionTile::panels(value_dimensions())} * kPanel * tile_.keys;
+    return std::int64_t{AttentionTile::panels(value_dimensions())} * AttentionTile::kPanel *
+           tile_.keys;
   }
 
   void declare_shared() {
@@ -202,7 +146,7 @@ class AttentionCode {
     text_.line("extern __shared__ __align__(128) {} {}[];", type_, names_.tiles);
     text_.line("{}* const {} = {};", type_, names_.query, names_.tiles);
     text_.line("{}* const {} = {} + {};", type_, names_.keys, names_.query,
-               rows * kPanel * tile_.queries);
+               rows * AttentionTile::kPanel * tile_.queries);
     text_.line("{}* const {} = {} + {};", type_, names_.values, names_.keys,
                tile_.stages * key_elements());
   }
@@ -212,8 +156,8 @@ class AttentionCode {
     if (!rows.divisible) return "";
     std::string condition;
     for (const std::string& parameter : *rows.divisible)
-      condition +=
-          fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter, kVector);
+      condition += fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter,
+                               AttentionTile::kVector);
     return condition.empty() ? "true" : condition;
   }
 
@@ -221,7 +165,7 @@ class AttentionCode {
   // of the rows is `number`, which is `start` at the first.
   void copy_rows(const AttentionRows& rows, const std::string& symbol, const std::string& start,
                  const std::string& inside, const std::string& to, int lines) {
-    const int vectors = rows.elements / kVector;
+    const int vectors = rows.elements / AttentionTile::kVector;
     const int copies = lines * vectors;
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.step, copies, tile_.threads());
@@ -230,13 +174,13 @@ class AttentionCode {
     text_.line("const unsigned int {} = (unsigned int)({} + {}) / {};", names_.line, names_.thread,
                names_.step, vectors);
     text_.line("const unsigned int {} = (unsigned int)({} + {}) % {} * {};", names_.offset,
-               names_.thread, names_.step, vectors, kVector);
+               names_.thread, names_.step, vectors, AttentionTile::kVector);
     text_.line("const int {} = {} + (int){};", symbol, start, names_.line);
     text_.line("const bool {} = {};", names_.inside, inside);
     text_.line("const {}* const {} = {} + ({} ? {} + {} : 0);", type_, names_.from, rows.array,
                names_.inside, text_of(rows.index, true), names_.offset);
     text_.line("{}* const {} = {} + ({});", type_, names_.to, to,
-               place_in_panels(names_.line, names_.offset, lines, kVector));
+               place_in_panels(names_.line, names_.offset, lines, AttentionTile::kVector));
     const std::string whole = is_whole(rows);
     if (whole != "" && whole != "true") text_.open("if ({})", whole);
     if (!whole.empty()) {
@@ -249,7 +193,8 @@ class AttentionCode {
       if (!whole.empty()) text_.reopen("} else {");
       text_.unroll();
       text_.line("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3} ? {4}[{0}] : {5};", names_.e,
-                 kVector, names_.to, names_.inside, names_.from, print(zero_of(pattern_.element)));
+                 AttentionTile::kVector, names_.to, names_.inside, names_.from,
+                 print(zero_of(pattern_.element)));
       if (!whole.empty()) text_.close();
     }
     text_.close();
@@ -324,7 +269,7 @@ class AttentionCode {
       text_.line(
           "const unsigned int {} = (unsigned int)__cvta_generic_to_shared({} + ({}) * {}"
           " + (({}) ^ {} % 8) * {});",
-          name, tile, line, kPanel, part, names_.lane, kVector);
+          name, tile, line, AttentionTile::kPanel, part, names_.lane, AttentionTile::kVector);
     };
     place(names_.query_at, names_.query, fmt::format("{} + {} % 16", names_.warp, names_.lane),
           names_.lane + " / 16");
@@ -335,7 +280,8 @@ class AttentionCode {
 
   // Where sixteen elements begin that are `step` times sixteen further on, in panels of `lines`.
   static std::string along(const std::string& at, const std::string& step, int lines) {
-    return fmt::format("({} ^ ({} % 4 * 32)) + {} / 4 * {}", at, step, step, lines * kPanelBytes);
+    return fmt::format("({} ^ ({} % 4 * 32)) + {} / 4 * {}", at, step, step,
+                       lines * AttentionTile::kPanelBytes);
   }
 
   std::string query_part(int number) const {
@@ -349,7 +295,7 @@ class AttentionCode {
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
     write_matrix_load(text_, {query_part(0), query_part(1), query_part(2), query_part(3)},
                       fmt::format("{} + {} * {}", along(names_.query_at, names_.k, tile_.queries),
-                                  names_.i, 16 * kPanelBytes),
+                                  names_.i, 16 * AttentionTile::kPanelBytes),
                       false);
     text_.close();
   }
@@ -402,7 +348,7 @@ class AttentionCode {
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.keys / 16);
     load_part(fmt::format("{} + {} * {}",
                           along(at_stage(names_.key_at, key_elements()), names_.k, tile_.keys),
-                          names_.j, 16 * kPanelBytes),
+                          names_.j, 16 * AttentionTile::kPanelBytes),
               false);
     multiply(names_.scores, {query_part(0), query_part(1), query_part(2), query_part(3)});
     text_.close();
@@ -586,7 +532,7 @@ class AttentionCode {
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, value_dimensions() / 16);
     load_part(fmt::format("{} + {} * {}",
                           along(at_stage(names_.value_at, value_elements()), names_.j, tile_.keys),
-                          names_.k, 16 * kPanelBytes),
+                          names_.k, 16 * AttentionTile::kPanelBytes),
               true);
     const auto weights = [&](int part) {
       return fmt::format("{}[{}][{}]", names_.weights, names_.i, part);
@@ -601,18 +547,19 @@ class AttentionCode {
   // Infinities and NaN among values that some rows do not have would be multiplied by zero. They
   // are added to the rows that have them, whose weights are no zeros, and taken away.
   void take_odd_values() {
-    const int vectors = value_dimensions() / kVector;
+    const int vectors = value_dimensions() / AttentionTile::kVector;
     const auto stage = fmt::format("{} + {} * {}", names_.values, names_.stage, value_elements());
     const char* const mask = pattern_.element == ScalarType::f16 ? "0x7c00" : "0x7f80";
     const auto over_copies = [&] {
       text_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.thread,
                  tile_.keys * vectors, tile_.threads());
       text_.line("unsigned short* const {} = (unsigned short*)({} + {});", names_.to, stage,
-                 place_in_panels(fmt::format("({} / {})", names_.step, vectors),
-                                 fmt::format("({} % {} * {})", names_.step, vectors, kVector),
-                                 tile_.keys, kVector));
+                 place_in_panels(
+                     fmt::format("({} / {})", names_.step, vectors),
+                     fmt::format("({} % {} * {})", names_.step, vectors, AttentionTile::kVector),
+                     tile_.keys, AttentionTile::kVector));
       text_.unroll();
-      text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, kVector);
+      text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, AttentionTile::kVector);
       text_.line("const bool {0} = ({1}[{2}] & {3}) == {3};", names_.odd, names_.to, names_.e,
                  mask);
     };
@@ -631,7 +578,7 @@ class AttentionCode {
     text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.e);
     text_.line("const int {} = 8 * {} + {} + {};", names_.offset, names_.k, names_.pair, names_.e);
     text_.line("const {}* const {} = {} + {};", type_, names_.from, stage,
-               place_in_panels(names_.line, names_.offset, tile_.keys, kVector));
+               place_in_panels(names_.line, names_.offset, tile_.keys, AttentionTile::kVector));
     text_.line("const bool {0} = (*(const unsigned short*){1} & {2}) == {2};", names_.odd,
                names_.from, mask);
     over_rows();
@@ -650,142 +597,6 @@ class AttentionCode {
     text_.close();
   }
 
-  // What the original does with a row's sums, done for the elements that a thread has.
-  void finish() {
-    // Results go where the warp's queries were.
-    wait(0);
-    const auto store = find_row_store();
-    over_rows();
-    text_.line("float& {0} = {1}[{2}][{3}];", names_.higher, names_.total, names_.i, names_.h);
-    for (const int apart : {1, 2})
-      text_.line("{0} += __shfl_xor_sync(0xffffffffu, {0}, {1});", names_.higher, apart);
-    close_rows();
-    over_rows();
-    declare_row();
-    text_.open("if ({} <= {})", row(), names_.last);
-    text_.line("float {} = {}[{}][{}];", pattern_.maximum, names_.largest, names_.i, names_.h);
-    for (const Variable& sum : pattern_.sums)
-      text_.line("float {} = {}[{}][{}];", sum.name, names_.total, names_.i, names_.h);
-    text_.add(behind(store));
-    text_.close();
-    close_rows();
-    if (store) store_rows(*store);
-  }
-
-  // The loop that stores a row of 16-bit elements, where it stores nothing else and always.
-  struct RowStore {
-    const Stmt* loop = nullptr;
-    const Assignment* assignment = nullptr;
-    std::string counter;
-    std::string type;
-  };
-
-  std::optional<RowStore> find_row_store() const {
-    for (const StmtPtr& stmt : pattern_.behind) {
-      const auto counted = is<ForLoop>(stmt) ? counted_loop_of(*stmt) : std::nullopt;
-      if (!counted) continue;
-      for (const StmtPtr& inner : body_of(*stmt)) {
-        const auto* assignment = as<Assignment>(inner);
-        const auto* target = assignment != nullptr ? as<Subscript>(assignment->target) : nullptr;
-        const auto* base = target != nullptr ? base_variable(*target) : nullptr;
-        const KernelParameter* array =
-            base != nullptr ? pattern_.form->kernel.parameter(base->name) : nullptr;
-        if (array == nullptr || !array->scalar || size_in_bytes(*array->scalar) != 2 ||
-            assignment->op != AssignmentOperator::assign || base->name == "" ||
-            variables_of(assignment->value).contains(base->name))
-          continue;
-        const std::set<std::string> used = variables_of(target->index);
-        const std::set<std::string> own = declared_names(pattern_.behind);
-        bool is_known = true;
-        for (const std::string& name : used)
-          is_known = is_known && (name == counted->name || !own.contains(name));
-        const SymbolMeaning known = [&](const std::string& name) -> std::optional<Polynomial> {
-          if (name != counted->name) return Polynomial::symbol(name);
-          return Polynomial::symbol(name);
-        };
-        // Quotients do not follow elements unless they mention them.
-        const auto index = to_polynomial_with_quotients(target->index, known);
-        const auto step = index ? index->coefficient(counted->name) : std::nullopt;
-        if (!is_known || !step || step->constant() != 1) continue;
-        bool in_quotient = false;
-        for (const std::string& symbol : index->symbols())
-          in_quotient = in_quotient ||
-                        (is_quotient(symbol) && names_in_quotient(symbol).contains(counted->name));
-        if (in_quotient) continue;
-        return RowStore{stmt.get(), assignment, counted->name,
-                        std::string(cuda_name(*array->scalar))};
-      }
-    }
-    return std::nullopt;
-  }
-
-  Block behind(const std::optional<RowStore>& store) const {
-    return rewrite_statements(pattern_.behind, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      if (is<ForLoop>(stmt)) return Block{over_elements(stmt, store)};
-      const auto* assignment = as<Assignment>(stmt);
-      const auto* base = assignment != nullptr ? base_variable(*assignment->target) : nullptr;
-      const bool stores = base != nullptr && pattern_.form->kernel.parameter(base->name) != nullptr;
-      if (!stores) return std::nullopt;
-      return Block{branch(equals(variable(names_.pair), integer(0)), {stmt})};
-    });
-  }
-
-  // The loop, over the elements that a thread has.
-  StmtPtr over_elements(const StmtPtr& loop, const std::optional<RowStore>& store) const {
-    const CountedLoop counted = *counted_loop_of(*loop);
-    const ExprPtr k = variable(names_.k);
-    const ExprPtr e = variable(names_.e);
-    const ExprPtr mine = element(
-        variable(names_.mix, ScalarType::f32),
-        {variable(names_.i), k, source::add(source::multiply(integer(2), variable(names_.h)), e)});
-    Block body =
-        rewrite_statements(body_of(*loop), [&](const StmtPtr& stmt) -> std::optional<Block> {
-          if (!store || as<Assignment>(stmt) != store->assignment) return std::nullopt;
-          const std::string line = fmt::format("({} - {})", row(), names_.first);
-          const ExprPtr place =
-              variable(fmt::format("(({}*){})[{}]", store->type, names_.query,
-                                   place_in_panels(line, counted.name, tile_.queries, kVector)));
-          return Block{assign(place, store->assignment->value)};
-        });
-    body = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-      const auto* access = as<Subscript>(expr);
-      if (access == nullptr || !is_named(access->base, pattern_.mix.name)) return std::nullopt;
-      return with_type(mine, ScalarType::f32);
-    });
-    body.insert(
-        body.begin(),
-        declare_integer(
-            counted.name,
-            source::add(source::add(source::multiply(integer(8), k), variable(names_.pair)), e)));
-    return source::counted_loop(
-        names_.k, integer(0), integer(value_dimensions() / 8), 1,
-        {source::counted_loop(names_.e, integer(0), integer(2), 1, body, kUnrollFully)},
-        kUnrollFully);
-  }
-
-  // Rows that lie in shared memory, by vectors.
-  void store_rows(const RowStore& store) {
-    const int vectors = value_dimensions() / kVector;
-    text_.line("__syncwarp();");
-    text_.open("for (int {0} = {1}; {0} < {2}; {0} += 32)", names_.step, names_.lane,
-               tile_.rows_of_warp() * vectors);
-    text_.line("const int {} = {} + {} / {};", names_.line, names_.warp, names_.step, vectors);
-    text_.line("const int {} = {} % {} * {};", store.counter, names_.step, vectors, kVector);
-    text_.line("const int {} = {} + {};", row(), names_.first, names_.line);
-    text_.line("if ({} > {}) break;", row(), names_.last);
-    text_.line("{}* const {} = &{};", store.type, names_.to, print(store.assignment->target));
-    text_.line("const {0}* const {1} = ({0}*){2} + ({3});", store.type, names_.from, names_.query,
-               place_in_panels(names_.line, store.counter, tile_.queries, kVector));
-    text_.open("if ((unsigned long long){} % 16 == 0)", names_.to);
-    text_.line("*(uint4*){} = *(const uint4*){};", names_.to, names_.from);
-    text_.reopen("} else {");
-    text_.unroll();
-    text_.line("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3}[{0}];", names_.e, kVector,
-               names_.to, names_.from);
-    text_.close();
-    text_.close();
-  }
-
   static constexpr const char* kLog2E = "1.44269504f";
 
   const AttentionPattern& pattern_;
@@ -797,17 +608,6 @@ class AttentionCode {
 };
 
 }  // namespace
-
-int AttentionTile::panels(int elements) {
-  return (elements + kPanel - 1) / kPanel;
-}
-
-std::int64_t AttentionTile::bytes(const AttentionPattern& pattern) const {
-  const std::int64_t of_keys = panels(pattern.query.elements);
-  const std::int64_t of_values = panels(pattern.values.elements);
-  return kPanelBytes * (std::max(of_keys, of_values) * queries +
-                        std::int64_t{stages} * keys * (of_keys + of_values));
-}
 
 Block attention_code(const AttentionPattern& pattern, const AttentionTile& tile) {
   return AttentionCode(pattern, tile).run();

@@ -9,26 +9,9 @@
 
 #include "rewrite/analysis/attention_pattern.h"
 #include "rewrite/forms/ir.h"
-
-#include <cstdint>
+#include "rewrite/transform/attention_tile.h"
 
 namespace regraph::rewrite {
-
-struct AttentionTile {
-  int queries = 64;  // of a block
-  int keys = 64;     // of a tile
-  int warps = 4;
-  int stages = 2;  // tiles of keys and of values in shared memory
-  // Values of masked keys may be infinite or no numbers, which zero would not take away.
-  bool guards_values = true;
-
-  [[nodiscard]] int threads() const { return 32 * warps; }
-  [[nodiscard]] int rows_of_warp() const { return queries / warps; }
-  // Of rows of so many elements of 16 bits, in panels of 128 bytes.
-  [[nodiscard]] static int panels(int elements);
-  // Of shared memory.
-  [[nodiscard]] std::int64_t bytes(const AttentionPattern& pattern) const;
-};
 
 // The kernel's body. The grid has a block for every tile of queries, along the pattern's axis;
 // blocks are a row of threads.
