@@ -142,6 +142,41 @@ __global__ void attention(const float* query, const float* keys, const float* va
   for (int d = 0; d < 8; ++d) out[q * 8 + d] = mix[d] / l;
 })~",
        kAttentionManifest},
+      // Of halves, each row with the keys up to its own.
+      {"attention_causal_half", R"~(
+#include <cuda_fp16.h>
+__global__ void attention(const __half* query, const __half* keys, const __half* values, __half* out,
+                          float scale, int length) {
+  const int q = blockIdx.x * blockDim.x + threadIdx.x;
+  if (q >= length) return;
+  float mix[16] = {0.0f};
+  float m = -INFINITY;
+  float l = 0.0f;
+  for (int t = 0; t <= q; ++t) {
+    float dot = 0.0f;
+    for (int d = 0; d < 16; ++d) dot += __half2float(query[q * 16 + d]) * __half2float(keys[t * 16 + d]);
+    float s = dot * scale;
+    float larger = fmaxf(m, s);
+    float correction = expf(m - larger);
+    float w = expf(s - larger);
+    l = l * correction + w;
+    m = larger;
+    for (int d = 0; d < 16; ++d) mix[d] = mix[d] * correction + w * __half2float(values[t * 16 + d]);
+  }
+  for (int d = 0; d < 16; ++d) out[q * 16 + d] = __float2half(mix[d] / l);
+})~",
+       R"~(
+sizes: {length: 3000}
+args:
+  query: {dir: in, shape: [length, 16], init: normal}
+  keys: {dir: in, shape: [length, 16], init: normal}
+  values: {dir: in, shape: [length, 16], init: normal}
+  out: {dir: out, shape: [length, 16]}
+  scale: 0.25
+launch: {block: 64, grid: "cdiv(length, bx)"}
+tests: [{length: 70}, {length: 64}, {length: 1}]
+assume: {noalias: true, reassociate: true, fast_math: true, precision: any}
+)~"},
       // The largest starts from the first element, which the sum takes in as well.
       {"log_sum_exp", R"~(
 __global__ void cross_entropy(const float* x, const int* labels, float* loss, int rows, int cols) {

@@ -3,6 +3,8 @@
 #include "source/build.h"
 #include "source/walk.h"
 
+#include <array>
+
 namespace regraph::rewrite {
 
 namespace {
@@ -32,16 +34,15 @@ std::optional<Polynomial> with_coordinate(const Polynomial& polynomial, int axis
 }
 
 ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch& launch,
-                       const MatrixProduct& product) {
+                       std::span<const ProductAxis> axes) {
   return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
     if (const auto* builtin = as<Builtin>(node)) {
       for (int axis = 0; axis < 3; ++axis) {
         if (builtin->name == builtin_on("blockDim", axis))
           return integer(extent(launch.block, axis));
       }
-      for (const ProductFactor& factor : product.factors) {
-        const int axis = factor.axis.axis;
-        const ExprPtr place = cast("unsigned int", variable(factor.axis.coordinate));
+      for (const auto& [axis, coordinate, limit] : axes) {
+        const ExprPtr place = cast("unsigned int", variable(coordinate));
         const ExprPtr threads = integer(extent(launch.block, axis));
         if (builtin->name == builtin_on("blockIdx", axis)) return divide(place, threads);
         if (builtin->name == builtin_on("threadIdx", axis)) return remainder(place, threads);
@@ -52,18 +53,23 @@ ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch
     if (!is<Binary>(node) && !is<Cast>(node)) return std::nullopt;
     const auto polynomial = form.analysis.polynomial(node);
     if (!polynomial) return std::nullopt;
-    for (const ProductFactor& factor : product.factors) {
-      const auto placed =
-          with_coordinate(*polynomial, factor.axis.axis, launch.block, factor.axis.coordinate);
-      const bool is_place = placed && *placed == Polynomial::symbol(factor.axis.coordinate);
+    for (const auto& [axis, coordinate, limit] : axes) {
+      const auto placed = with_coordinate(*polynomial, axis, launch.block, coordinate);
+      const bool is_place = placed && *placed == Polynomial::symbol(coordinate);
       // What is a name already stays one.
       if (!is_place || polynomial->symbols().size() < 2) continue;
-      const ExprPtr place = variable(factor.axis.coordinate);
+      const ExprPtr place = variable(coordinate);
       if (!node->type || *node->type == ScalarType::i32) return place;
       return cast(std::string(cuda_name(*node->type)), place);
     }
     return std::nullopt;
   });
+}
+
+ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch& launch,
+                       const MatrixProduct& product) {
+  const std::array axes = {product.factors[0].axis, product.factors[1].axis};
+  return in_coordinates(expr, form, launch, axes);
 }
 
 }  // namespace regraph::rewrite

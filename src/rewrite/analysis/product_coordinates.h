@@ -1,4 +1,4 @@
-// A thread's place in the grid along an axis as one coordinate. Used for matrix products.
+// A thread's place in the grid along an axis as one coordinate. Used for products on tensor cores.
 #pragma once
 
 #include "affine/block_geometry.h"
@@ -8,6 +8,7 @@
 #include "source/polynomial.h"
 
 #include <optional>
+#include <span>
 #include <string>
 
 namespace regraph::rewrite {
@@ -18,7 +19,11 @@ namespace regraph::rewrite {
                                                         const Dim3& block,
                                                         const std::string& coordinate);
 
-// The kernel's expression with what asks for the thread replaced by coordinates.
+// The kernel's expression with what asks for the thread replaced by coordinates; blocks have one
+// thread along the axes that have none.
+[[nodiscard]] ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form,
+                                     const Launch& launch, std::span<const ProductAxis> axes);
+// The same for the axes of a product.
 [[nodiscard]] ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form,
                                      const Launch& launch, const MatrixProduct& product);
 

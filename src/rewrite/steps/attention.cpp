@@ -13,11 +13,9 @@
 // (where `slices` says so) and double_buffer (where it applies). Alone some of them make kernels
 // slower, and each needs the one before it, so that no search that looks one step ahead goes on
 // there. Legal where each of them is.
-#include "rewrite/analysis/online_updates.h"
 #include "rewrite/steps/macro_step.h"
+#include "rewrite/steps/online_rows.h"
 #include "rewrite/steps/parameter_reader.h"
-#include "rewrite/transform/thread_serialisation.h"
-#include "source/walk.h"
 
 #include <memory>
 #include <string>
@@ -25,45 +23,6 @@
 
 namespace regraph::rewrite {
 namespace {
-
-const StepParameters kAllRows = {{"rows", "all"}};
-const StepParameters kOnline = {{"form", "online"}};
-
-// Whether a loop of the kernel scales its sums when the largest value so far grows.
-bool is_online(const KernelAnalysis& kernel) {
-  bool found = false;
-  walk(kernel.kernel().body, [&](const Stmt& stmt) {
-    if (found || !is<ForLoop>(stmt)) return;
-    const auto updates = online_updates(body_of(stmt), kernel.analysis());
-    found = updates && !updates->maximum.empty();
-  });
-  return found;
-}
-
-// Refuses what no later member could mend, at little cost: most kernels have no such loops.
-Status require_online_sums(const KernelAnalysis& kernel) {
-  if (is_online(kernel)) return {};
-  const Status fused = find_built_in_step("online_fusion")->match(kernel, kOnline);
-  if (fused) return {};
-  // Sums in memory become sums in registers.
-  if (find_built_in_step("scalar_replacement")->match(kernel, kAllRows)) return {};
-  return refuse("online_fusion: " + fused.error().message);
-}
-
-// A block a query as one thread a query; null where threads share nothing. Error: refused, for
-// kernels with tiles already, and for blocks of another kind.
-Result<std::shared_ptr<const KernelState>> serialised_queries(const KernelAnalysis& kernel) {
-  std::shared_ptr<const KernelState> result;
-  if (!kernel.analysis().has_shared()) return result;
-  auto serialised = serialise_threads(kernel);
-  if (!serialised) {
-    return refuse(
-        "smem_tile: the kernel uses shared memory already (for more than trees of a row: " +
-        serialised.error().message + ")");
-  }
-  result = std::make_shared<const KernelState>(std::move(*serialised));
-  return result;
-}
 
 class Attention final : public TriedStep {
  public:
@@ -84,8 +43,8 @@ class Attention final : public TriedStep {
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
                             const StepParameters& parameters) const override {
-    const auto serialised = serialised_queries(kernel);
-    if (!serialised) return serialised.error();
+    const auto serialised = serialised_rows(kernel);
+    if (!serialised) return refuse("smem_tile: " + serialised.error().message);
     if (!*serialised) return with_members(kernel, parameters);
     return with_members(KernelAnalysis(**serialised, kernel.problem(), kernel.limits()),
                         parameters);
@@ -114,8 +73,8 @@ class Attention final : public TriedStep {
     vectors["copy"] = "vector";
     std::vector<MacroMember> members;
     members.push_back({"block_size", {{{"block", block}}}, is_block(kernel, block + "x1")});
-    members.push_back({"scalar_replacement", {kAllRows}, true});
-    members.push_back({"online_fusion", {kOnline}, is_online(kernel)});
+    for (MacroMember& member : online_members(kernel))
+      members.push_back(std::move(member));
     members.push_back({"smem_tile", {vectors, tile}});
     if (slices > 1) members.push_back({"slice_k", {{{"slices", std::to_string(slices)}}}});
     members.push_back({"double_buffer", {{}}, true});

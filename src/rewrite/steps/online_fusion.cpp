@@ -142,10 +142,11 @@ Kernel with_forwarded_copies(const Kernel& kernel) {
 
 class OnlineWriter {
  public:
-  OnlineWriter(const Kernel& kernel, const OnlineLoops& loops)
-      : kernel_(kernel),
+  OnlineWriter(const KernelForm& form, const OnlineLoops& loops)
+      : kernel_(form.kernel),
+        analysis_(form.analysis),
         loops_(loops),
-        names_(kernel),
+        names_(form.kernel),
         maximum_(source::variable(loops.maximum.variable, loops.maximum.scalar)) {}
 
   Block run() {
@@ -163,7 +164,9 @@ class OnlineWriter {
     const auto position = static_cast<std::ptrdiff_t>(loops_.position);
     Block result(loops_.body.begin(), loops_.body.begin() + position);
     ExprPtr value = loops_.value;
-    if (!is<VariableReference>(value)) {
+    // A name that changes before would not say what the sums are scaled to (online_updates.h).
+    const auto* name = as<VariableReference>(value);
+    if (name == nullptr || !analysis_.is_single_definition(name->name)) {
       value = declared(loops_.maximum.variable + "_candidate", value, result);
     }
     Block grow;
@@ -244,6 +247,7 @@ class OnlineWriter {
   }
 
   const Kernel& kernel_;
+  const Analysis& analysis_;
   const OnlineLoops& loops_;
   Names names_;
   std::vector<std::string> counters_;
@@ -252,8 +256,8 @@ class OnlineWriter {
 
 // The kernel's body with the loops as one, in the place of the second. Sums are scaled down when
 // the maximum grows.
-Block with_online_loop(const Kernel& kernel, const OnlineLoops& loops) {
-  return OnlineWriter(kernel, loops).run();
+Block with_online_loop(const KernelForm& form, const OnlineLoops& loops) {
+  return OnlineWriter(form, loops).run();
 }
 
 struct OnlinePlace {
@@ -288,7 +292,7 @@ class OnlineFusion final : public PlacedStep<OnlinePlace> {
   KernelState rewrite(const KernelAnalysis& kernel, const OnlinePlace& place) const override {
     KernelState result = kernel.state();
     result.unit.kernel = place.form->kernel;
-    result.unit.kernel.body = with_online_loop(place.form->kernel, place.loops);
+    result.unit.kernel.body = with_online_loop(*place.form, place.loops);
     rely_on(result, kReordersSums);
     return result;
   }

@@ -64,6 +64,13 @@ Status require_ldmatrix(const TensorPlace& place) {
   return {};
 }
 
+IntegerExpression tiles_of(const IntegerExpression& grid, std::int64_t before, std::int64_t tile) {
+  if (tile % before == 0)
+    return IntegerExpression::ceil_divide(grid, IntegerExpression(tile / before));
+  return IntegerExpression::ceil_divide(
+      IntegerExpression::multiply(grid, IntegerExpression(before)), IntegerExpression(tile));
+}
+
 Status launch_tiles(TensorPlace& place, int threads, const KernelAnalysis& kernel) {
   Launch& launch = place.launch;
   const Dim3 block = launch.block;
@@ -77,29 +84,28 @@ Status launch_tiles(TensorPlace& place, int threads, const KernelAnalysis& kerne
   for (std::size_t i = 0; i < 2; ++i) {
     const int axis = place.product.factors[i].axis.axis;
     IntegerExpression& grid = launch.grid[static_cast<std::size_t>(axis)];
-    const std::int64_t before = extent(block, axis);
-    const std::int64_t tile = place.tile.tile[i];
-    grid = tile % before == 0
-               ? IntegerExpression::ceil_divide(grid, IntegerExpression(tile / before))
-               : IntegerExpression::ceil_divide(
-                     IntegerExpression::multiply(grid, IntegerExpression(before)),
-                     IntegerExpression(tile));
+    grid = tiles_of(grid, extent(block, axis), place.tile.tile[i]);
   }
   launch.block = Dim3{static_cast<std::uint32_t>(threads), 1, 1};
   return require_possible(launch, kernel);
 }
 
-Status take_dynamic_shared(TensorPlace& place, std::int64_t bytes, const KernelAnalysis& kernel) {
+Status set_dynamic_shared(Launch& launch, std::int64_t bytes, const KernelAnalysis& kernel,
+                          const std::string& what) {
   const DeviceLimits& limits = kernel.limits();
   const std::int64_t most =
       std::max(limits.shared_bytes_per_block, limits.shared_bytes_per_block_opt_in);
   if (bytes > most) {
-    return refuse(fmt::format("the strips need {} bytes of shared memory, a block has {} at most",
-                              bytes, most));
+    return refuse(
+        fmt::format("{} {} bytes of shared memory, a block has {} at most", what, bytes, most));
   }
-  place.tile.is_dynamic = true;
-  place.launch.dynamic_shared_bytes = IntegerExpression(bytes);
+  launch.dynamic_shared_bytes = IntegerExpression(bytes);
   return {};
+}
+
+Status take_dynamic_shared(TensorPlace& place, std::int64_t bytes, const KernelAnalysis& kernel) {
+  place.tile.is_dynamic = true;
+  return set_dynamic_shared(place.launch, bytes, kernel, "the strips need");
 }
 
 }  // namespace regraph::rewrite

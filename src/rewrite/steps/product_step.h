@@ -41,8 +41,17 @@ inline constexpr const char* kLosesPrecision =
 // Sets the launch: a block of `threads` for a tile. Error: refused.
 [[nodiscard]] Status launch_tiles(TensorPlace& place, int threads, const KernelAnalysis& kernel);
 
-// Has the strips, `bytes` of them, lie in dynamic shared memory, which a kernel may opt in to more
-// of. Error: refused, where a block cannot have as much.
+// How many tiles of `tile` threads' work there are where `grid` counts blocks of `before` threads.
+[[nodiscard]] IntegerExpression tiles_of(const IntegerExpression& grid, std::int64_t before,
+                                         std::int64_t tile);
+
+// Launches the block with so much dynamic shared memory, which a kernel may opt in to more of.
+// Error: refused, where a block cannot have as much; `what` starts the reason: "the strips need".
+[[nodiscard]] Status set_dynamic_shared(Launch& launch, std::int64_t bytes,
+                                        const KernelAnalysis& kernel, const std::string& what);
+
+// Has the strips, `bytes` of them, lie in dynamic shared memory. Error: refused, where a block
+// cannot have as much.
 [[nodiscard]] Status take_dynamic_shared(TensorPlace& place, std::int64_t bytes,
                                          const KernelAnalysis& kernel);
 

@@ -254,23 +254,16 @@ class TensorCode {
     text_.close();
   }
 
-  // Of the fragments' registers from `a` and `b` on.
+  // Of the fragments' registers from `first_a` and `first_b` on.
   void multiply_fragment(int first_a, int first_b) {
-    const bool is_float = product_.sum_type == ScalarType::f32;
-    text_.line("asm(\"mma.sync.aligned.m16n8k{0}.row.col.{2}.{1}.{1}.{2} {{%0, %1, %2, %3}}, \"",
-               tile_.step_depth(), tensor_core_type(tile_.element), is_float ? "f32" : "s32");
-    text_.line("    \"{{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};\"");
-    const auto operands = [](const char* kind, const std::string& array, int first, int count) {
-      std::string result;
-      for (int i = 0; i < count; ++i) {
-        result += fmt::format("{}\"{}\"({}[{}])", i == 0 ? "" : ", ", kind, array, first + i);
-      }
-      return result;
-    };
-    const std::string d = fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j);
-    text_.line("    : {}", operands(is_float ? "+f" : "+r", d, 0, 4));
-    text_.line("    : {},", operands("r", held(role(0), names_.i), first_a, 4));
-    text_.line("      {});", operands("r", held(role(1), names_.j), first_b, 2));
+    const auto part = [](const std::string& of, int at) { return fmt::format("{}[{}]", of, at); };
+    const std::string a = held(role(0), names_.i);
+    const std::string b = held(role(1), names_.j);
+    write_fragment_product(text_, tile_.element,
+                           fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j),
+                           {part(a, first_a), part(a, first_a + 1), part(a, first_a + 2),
+                            part(a, first_a + 3)},
+                           {part(b, first_b), part(b, first_b + 1)});
   }
 
   // Opens the loops over a warp's fragments.

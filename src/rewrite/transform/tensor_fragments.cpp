@@ -179,17 +179,13 @@ class PanelFragmentWriter {
                             names_.i, kLines * TensorTile::kPanelBytes)
               : fmt::format("({} ^ ({} * {})) + {} * {}", names_.at[i], names_.i, kLines * bytes,
                             names_.inner, tile_.pitch(i, false) * bytes);
-      lines_.line(
-          "asm volatile(\"ldmatrix.sync.aligned.m8n8.x4{}.shared.b16 {{%0, %1, %2, %3}}, [%4];\"",
-          factor(i).along_k ? "" : ".trans");
       const auto to = [&](int number) {
         return i == rows_
                    ? fmt::format("{}[{}][{}][{}]", names_.held[i], names_.set, names_.i, number)
                    : fmt::format("{}[{}][2 * {} + {}][{}]", names_.held[i], names_.set, names_.i,
                                  number / 2, number % 2);
       };
-      lines_.line("    : \"=r\"({}), \"=r\"({}), \"=r\"({}), \"=r\"({}) : \"r\"({}) : \"memory\");",
-                  to(0), to(1), to(2), to(3), at);
+      write_matrix_load(lines_, {to(0), to(1), to(2), to(3)}, at, !factor(i).along_k);
       lines_.close();
     }
     lines_.close("};");
@@ -218,6 +214,30 @@ void define(const Writer& writer) {
 }
 
 }  // namespace
+
+void write_matrix_load(CodeLines& lines, const std::array<std::string, 4>& to,
+                       const std::string& address, bool turned) {
+  lines.line(
+      "asm volatile(\"ldmatrix.sync.aligned.m8n8.x4{}.shared.b16 {{%0, %1, %2, %3}}, [%4];\"",
+      turned ? ".trans" : "");
+  lines.line("    : \"=r\"({}), \"=r\"({}), \"=r\"({}), \"=r\"({}) : \"r\"({}) : \"memory\");",
+             to[0], to[1], to[2], to[3], address);
+}
+
+void write_fragment_product(CodeLines& lines, ScalarType element, const std::string& sum,
+                            const std::array<std::string, 4>& rows,
+                            const std::array<std::string, 2>& columns) {
+  const bool is_float = is_floating(element);
+  const std::size_t depth = 32 / size_in_bytes(element);
+  lines.line("asm(\"mma.sync.aligned.m16n8k{0}.row.col.{2}.{1}.{1}.{2} {{%0, %1, %2, %3}}, \"",
+             depth, tensor_core_type(element), is_float ? "f32" : "s32");
+  lines.line("    \"{{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};\"");
+  lines.line("    : \"+{1}\"({0}[0]), \"+{1}\"({0}[1]), \"+{1}\"({0}[2]), \"+{1}\"({0}[3])", sum,
+             is_float ? 'f' : 'r');
+  lines.line("    : \"r\"({}), \"r\"({}), \"r\"({}), \"r\"({}),", rows[0], rows[1], rows[2],
+             rows[3]);
+  lines.line("      \"r\"({}), \"r\"({}));", columns[0], columns[1]);
+}
 
 void define_tensor_load(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
                         const TensorNames& names, std::size_t rows) {

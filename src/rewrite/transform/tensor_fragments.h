@@ -6,9 +6,22 @@
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/tensor_tile.h"
 
+#include <array>
 #include <cstddef>
+#include <string>
 
 namespace regraph::rewrite {
+
+// Writes the load of four parts of 8 by 8 elements of 16 bits from shared memory (PTX ISA,
+// ldmatrix): a lane gives the address of a line. `turned`: lines become columns.
+void write_matrix_load(CodeLines& lines, const std::array<std::string, 4>& to,
+                       const std::string& address, bool turned);
+
+// Writes the product of two fragments, which is added to the four elements of `sum` (PTX ISA,
+// mma.m16n8k8 for tf32, k16 for 16 bits, k32 for bytes, whose sums are int).
+void write_fragment_product(CodeLines& lines, ScalarType element, const std::string& sum,
+                            const std::array<std::string, 4>& rows,
+                            const std::array<std::string, 2>& columns);
 
 // Writes the arrays of fragments, a thread's places in the strip of stage 0, and the lambda
 // `load(set, inner)`, which loads the fragments of the steps along k that begin at `inner` of the

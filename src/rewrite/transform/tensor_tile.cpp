@@ -109,16 +109,22 @@ std::string place_in_strip(const TensorTile& tile, std::size_t factor, bool alon
       return fmt::format("{0} * {1} + ({2} ^ ({0} % 8 * {3}))", line, tile.panel(), offset,
                          tile.vector());
     const int across = tile.pitch(factor, along_k);
+    if (across == tile.panel()) return place_in_panels(line, offset, tile.depth, tile.vector());
     const std::string exchange =
-        across == tile.panel()
-            ? fmt::format("{} % 8", line)
-            : fmt::format("{} / {} % {}", line, tile.panel() / across, across / tile.vector());
+        fmt::format("{} / {} % {}", line, tile.panel() / across, across / tile.vector());
     return fmt::format("{2} / {1} * {4} + {0} * {1} + ({2} % {1} ^ ({5} * {3}))", line, across,
                        offset, tile.vector(), across * tile.depth, exchange);
   }
   const std::string place = along_k ? exchanged_along_k(offset, line, tile.depth)
                                     : fmt::format("({} ^ ({} / 2 % 4 * 8))", offset, line);
   return fmt::format("{} * {} + {}", line, tile.pitch(factor, along_k), place);
+}
+
+std::string place_in_panels(const std::string& line, const std::string& offset, int lines,
+                            int vector) {
+  const int panel = 8 * vector;
+  return fmt::format("{2} / {1} * {4} + {0} * {1} + ({2} % {1} ^ ({0} % 8 * {3}))", line, panel,
+                     offset, vector, panel * lines);
 }
 
 std::string exchange_of_step(const TensorTile& tile, std::size_t factor, bool along_k,

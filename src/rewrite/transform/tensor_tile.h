@@ -130,6 +130,11 @@ void declare_block_place(CodeLines& lines, const MatrixProduct& product, const T
 [[nodiscard]] std::string place_in_strip(const TensorTile& tile, std::size_t factor, bool along_k,
                                          const std::string& line, const std::string& offset);
 
+// The same in panels of 128 bytes across, each of `lines` lines, for elements of which `vector`
+// make 16 bytes.
+[[nodiscard]] std::string place_in_panels(const std::string& line, const std::string& offset,
+                                          int lines, int vector);
+
 // How the places of a line `lines` lines further on are exchanged otherwise: what an address in
 // bytes is combined with by exclusive or; empty where they are not. `lines` is `step` times
 // `apart`, a power of two no smaller than the lines that are counted from.

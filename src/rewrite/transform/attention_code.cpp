@@ -1,0 +1,616 @@
+#include "rewrite/transform/attention_code.h"
+
+#include "affine/block_geometry.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/transform/attention_results.h"
+#include "rewrite/transform/attention_tile.h"
+#include "rewrite/transform/code_lines.h"
+#include "rewrite/transform/tensor_fragments.h"
+#include "rewrite/transform/tensor_tile.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/printer.h"
+#include "source/walk.h"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regraph::rewrite {
+
+namespace {
+
+class AttentionCode {
+ public:
+  AttentionCode(const AttentionPattern& pattern, const AttentionTile& tile)
+      : pattern_(pattern),
+        tile_(tile),
+        fresh_(with_taken_names(pattern)),
+        names_(fresh_),
+        type_(cuda_name(pattern.element)) {}
+
+  Block run() {
+    declare_rows();
+    declare_keys();
+    declare_shared();
+    define_fill();
+    fill_query();
+    start();
+    go_over_keys();
+    // Results go where the warp's queries were.
+    wait(0);
+    write_attention_results(text_, pattern_, tile_, names_);
+    return text_.block();
+  }
+
+ private:
+  static Names with_taken_names(const AttentionPattern& pattern) {
+    Names names(pattern.form->kernel);
+    names.take(pattern.axis.coordinate);
+    names.take(pattern.dot);
+    for (const auto& [name, value] : pattern.values_of_block)
+      names.take(name);
+    return names;
+  }
+
+  int fragments() const { return tile_.rows_of_warp() / 16; }  // of a warp's rows
+  int dimensions() const { return pattern_.query.elements; }
+  int value_dimensions() const { return pattern_.values.elements; }
+  const std::string& row() const { return pattern_.axis.coordinate; }
+
+  static std::string text_of(const Polynomial& polynomial, bool wide = false) {
+    return print(to_expression(polynomial, wide));
+  }
+  // The bound for another row than the one that the coordinate names.
+  std::string bound_at(const Polynomial& bound, const std::string& of_row) const {
+    return text_of(bound.substitute(row(), Polynomial::symbol(of_row)));
+  }
+  std::int64_t slope(const Polynomial& bound) const {
+    return *bound.coefficient(row())->constant();
+  }
+
+  // Which rows the block has. The last ones, which may have most keys, begin first.
+  void declare_rows() {
+    for (const ExprPtr& condition : pattern_.conditions)
+      text_.line("if (!({})) return;", print(condition));
+    for (const auto& [name, value] : pattern_.values_of_block)
+      text_.line("const {} {} = {};", std::string(cuda_name(*value->type)), name, print(value));
+    text_.line("const int {} = threadIdx.x;", names_.thread);
+    text_.line("const int {} = {} % 32;", names_.lane, names_.thread);
+    text_.line("const int {} = {} / 4;", names_.group, names_.lane);
+    text_.line("const int {} = {} % 4 * 2;", names_.pair, names_.lane);
+    const char* const axis = kAxes[static_cast<std::size_t>(pattern_.axis.axis)];
+    if (pattern_.is_masked()) {
+      text_.line("const int {0} = (int)(gridDim.{1} - 1 - blockIdx.{1}) * {2};", names_.first, axis,
+                 tile_.queries);
+    } else {
+      text_.line("const int {} = (int)blockIdx.{} * {};", names_.first, axis, tile_.queries);
+    }
+    least(names_.limit, pattern_.row_limits, names_.first);
+    text_.line("if ({} >= {}) return;", names_.first, names_.limit);
+    text_.line("const int {0} = ({1} + {2} < {3} ? {1} + {2} : {3}) - 1;", names_.last,
+               names_.first, tile_.queries, names_.limit);
+    text_.line("const int {} = {} / 32 * {};", names_.warp, names_.thread, tile_.rows_of_warp());
+  }
+
+  void least(const std::string& name, const std::vector<Polynomial>& bounds,
+             const std::string& of_row) {
+    text_.line("int {} = {};", name, bound_at(bounds.front(), of_row));
+    for (std::size_t at = 1; at < bounds.size(); ++at)
+      text_.line("if ({0} < {1}) {1} = {0};", bound_at(bounds[at], of_row), name);
+  }
+
+  // Which keys any of its rows has.
+  void declare_keys() {
+    const auto extreme = [&](const std::string& name, const std::vector<Polynomial>& bounds,
+                             bool is_upper) {
+      bool is_first = true;
+      for (const Polynomial& bound : bounds) {
+        const bool grows = slope(bound) > 0;
+        const std::string at = bound_at(bound, grows == is_upper ? names_.last : names_.first);
+        if (is_first)
+          text_.line("int {} = {};", name, at);
+        else
+          text_.line("if ({0} {1} {2}) {2} = {0};", at, is_upper ? "<" : ">", name);
+        is_first = false;
+      }
+    };
+    extreme(names_.begin, pattern_.lowers, false);
+    extreme(names_.end, pattern_.uppers, true);
+    // Where no row has any, none must be read.
+    for (const Polynomial& upper : pattern_.uppers) {
+      for (const Polynomial& lower : pattern_.lowers) {
+        if (slope(upper) != 0 && slope(lower) != 0)
+          text_.line("if ({} <= 0) {} = {};", bound_at(upper - lower, names_.first), names_.end,
+                     names_.begin);
+      }
+    }
+  }
+
+  std::int64_t key_elements() const {
+    return std::int64_t{AttentionTile::panels(dimensions())} * AttentionTile::kPanel * tile_.keys;
+  }
+  std::int64_t value_elements() const {
+    return std::int64_t{AttentionTile::panels(value_dimensions())} * AttentionTile::kPanel *
+           tile_.keys;
+  }
+
+  void declare_shared() {
+    const int rows =
+        std::max(AttentionTile::panels(dimensions()), AttentionTile::panels(value_dimensions()));
+    text_.line("extern __shared__ __align__(128) {} {}[];", type_, names_.tiles);
+    text_.line("{}* const {} = {};", type_, names_.query, names_.tiles);
+    text_.line("{}* const {} = {} + {};", type_, names_.keys, names_.query,
+               rows * AttentionTile::kPanel * tile_.queries);
+    text_.line("{}* const {} = {} + {};", type_, names_.values, names_.keys,
+               tile_.stages * key_elements());
+  }
+
+  // Whether rows of the array may be copied by vectors: a condition; empty where they never are.
+  std::string is_whole(const AttentionRows& rows) const {
+    if (!rows.divisible) return "";
+    std::string condition;
+    for (const std::string& parameter : *rows.divisible)
+      condition += fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter,
+                               AttentionTile::kVector);
+    return condition.empty() ? "true" : condition;
+  }
+
+  // Copies `lines` rows to `to`, those of which `inside` says so, zeros for the others. The symbol
+  // of the rows is `number`, which is `start` at the first.
+  void copy_rows(const AttentionRows& rows, const std::string& symbol, const std::string& start,
+                 const std::string& inside, const std::string& to, int lines) {
+    const int vectors = rows.elements / AttentionTile::kVector;
+    const int copies = lines * vectors;
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.step, copies, tile_.threads());
+    if (copies % tile_.threads() != 0)
+      text_.line("if ({} + {} >= {}) break;", names_.step, names_.thread, copies);
+    text_.line("const unsigned int {} = (unsigned int)({} + {}) / {};", names_.line, names_.thread,
+               names_.step, vectors);
+    text_.line("const unsigned int {} = (unsigned int)({} + {}) % {} * {};", names_.offset,
+               names_.thread, names_.step, vectors, AttentionTile::kVector);
+    text_.line("const int {} = {} + (int){};", symbol, start, names_.line);
+    text_.line("const bool {} = {};", names_.inside, inside);
+    text_.line("const {}* const {} = {} + ({} ? {} + {} : 0);", type_, names_.from, rows.array,
+               names_.inside, text_of(rows.index, true), names_.offset);
+    text_.line("{}* const {} = {} + ({});", type_, names_.to, to,
+               place_in_panels(names_.line, names_.offset, lines, AttentionTile::kVector));
+    const std::string whole = is_whole(rows);
+    if (whole != "" && whole != "true") text_.open("if ({})", whole);
+    if (!whole.empty()) {
+      text_.line("asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\" ::");
+      text_.line("             \"r\"((unsigned int)__cvta_generic_to_shared({})), \"l\"({}),",
+                 names_.to, names_.from);
+      text_.line("             \"r\"({} ? 16 : 0) : \"memory\");", names_.inside);
+    }
+    if (whole != "true") {
+      if (!whole.empty()) text_.reopen("} else {");
+      text_.unroll();
+      text_.line("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3} ? {4}[{0}] : {5};", names_.e,
+                 AttentionTile::kVector, names_.to, names_.inside, names_.from,
+                 print(zero_of(pattern_.element)));
+      if (!whole.empty()) text_.close();
+    }
+    text_.close();
+  }
+
+  void commit() { text_.line("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");"); }
+  void wait(int groups) {
+    text_.line("asm volatile(\"cp.async.wait_group {};\" ::: \"memory\");", groups);
+    text_.line("__syncthreads();");
+  }
+
+  void define_fill() {
+    text_.open("const auto {} = [&](int {}, int {})", names_.fill, names_.into, names_.next);
+    std::string inside = fmt::format("{} < {}", pattern_.key, names_.end);
+    for (const TileGuard& guard : pattern_.others)
+      inside += " && " + print(guard.expression(false));
+    copy_rows(pattern_.keys, pattern_.key, names_.next, inside,
+              fmt::format("{} + {} * {}", names_.keys, names_.into, key_elements()), tile_.keys);
+    copy_rows(pattern_.values, pattern_.key, names_.next, inside,
+              fmt::format("{} + {} * {}", names_.values, names_.into, value_elements()),
+              tile_.keys);
+    text_.close("};");
+  }
+
+  void fill_query() {
+    copy_rows(pattern_.query, row(), names_.first, fmt::format("{} <= {}", row(), names_.last),
+              names_.query, tile_.queries);
+  }
+
+  // The tiles before the loop, which has as many groups of copies on their way at any time.
+  void start() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.stage, tile_.stages - 1);
+    text_.line("const int {} = {} + {} * {};", names_.tile, names_.begin, names_.stage, tile_.keys);
+    text_.line("if ({0} < {1}) {2}({3}, {0});", names_.tile, names_.end, names_.fill, names_.stage);
+    commit();
+    text_.close();
+    declare_places();
+    text_.line("float {}[{}][{}][4] = {{}};", names_.mix, fragments(), value_dimensions() / 8);
+    text_.line("float {}[{}][2];", names_.largest, fragments());
+    text_.line("float {}[{}][2] = {{}};", names_.total, fragments());
+    over_rows();
+    text_.line("{}[{}][{}] = {};", names_.largest, names_.i, names_.h,
+               print(pattern_.maximum_at_first));
+    close_rows();
+    text_.open("const auto {} = [](float exponent)", names_.exp2);
+    text_.line("float result;");
+    text_.line("asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(result) : \"f\"(exponent));");
+    text_.line("return result;");
+    text_.close("};");
+    if (!holds_query()) return;
+    text_.line("unsigned int {}[{}][{}][4];", names_.held_query, fragments(), dimensions() / 16);
+    wait(tile_.stages - 2);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, dimensions() / 16);
+    load_query();
+    text_.close();
+  }
+
+  // Whether the queries stay in registers.
+  bool holds_query() const {
+    constexpr int kMost = 32;  // registers
+    return fragments() * dimensions() / 4 <= kMost;
+  }
+
+  // The addresses of the lines that a lane names of a warp's first parts. Of the four parts of a
+  // fragment of queries, and of values, the second is eight lines further on and the third eight
+  // elements; of one of keys the other way round.
+  void declare_places() {
+    const auto place = [&](const std::string& name, const std::string& tile,
+                           const std::string& line, const std::string& part) {
+      text_.line(
+          "const unsigned int {} = (unsigned int)__cvta_generic_to_shared({} + ({}) * {}"
+          " + (({}) ^ {} % 8) * {});",
+          name, tile, line, AttentionTile::kPanel, part, names_.lane, AttentionTile::kVector);
+    };
+    place(names_.query_at, names_.query, fmt::format("{} + {} % 16", names_.warp, names_.lane),
+          names_.lane + " / 16");
+    place(names_.key_at, names_.keys, fmt::format("{0} / 16 * 8 + {0} % 8", names_.lane),
+          names_.lane + " / 8 % 2");
+    place(names_.value_at, names_.values, names_.lane + " % 16", names_.lane + " / 16");
+  }
+
+  // Where sixteen elements begin that are `step` times sixteen further on, in panels of `lines`.
+  static std::string along(const std::string& at, const std::string& step, int lines) {
+    return fmt::format("({} ^ ({} % 4 * 32)) + {} / 4 * {}", at, step, step,
+                       lines * AttentionTile::kPanelBytes);
+  }
+
+  std::string query_part(int number) const {
+    return holds_query()
+               ? fmt::format("{}[{}][{}][{}]", names_.held_query, names_.i, names_.k, number)
+               : fmt::format("{}[{}][{}]", names_.held_query, names_.i, number);
+  }
+
+  void load_query() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
+    write_matrix_load(text_, {query_part(0), query_part(1), query_part(2), query_part(3)},
+                      fmt::format("{} + {} * {}", along(names_.query_at, names_.k, tile_.queries),
+                                  names_.i, 16 * AttentionTile::kPanelBytes),
+                      false);
+    text_.close();
+  }
+
+  // Opens the loops over the rows that a thread has sums of.
+  void over_rows() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.h);
+  }
+  void close_rows() {
+    text_.close();
+    text_.close();
+  }
+  void declare_row() {
+    text_.line("const int {} = {} + {} + 16 * {} + {} + 8 * {};", row(), names_.first, names_.warp,
+               names_.i, names_.group, names_.h);
+  }
+
+  void go_over_keys() {
+    text_.line("int {} = 0;", names_.stage);
+    text_.keep_rolled();
+    text_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.tile, names_.begin, names_.end,
+               tile_.keys);
+    wait(tile_.stages - 2);
+    text_.line("const int {} = {} + {};", names_.next, names_.tile,
+               (tile_.stages - 1) * tile_.keys);
+    text_.line("if ({0} < {1}) {2}(({3} + {4}) % {5}, {0});", names_.next, names_.end, names_.fill,
+               names_.stage, tile_.stages - 1, tile_.stages);
+    commit();
+    multiply_keys();
+    write_scores();
+    weight();
+    if (guards_values()) take_odd_values();
+    multiply_values();
+    text_.line("{0} = {0} == {1} ? 0 : {0} + 1;", names_.stage, tile_.stages - 1);
+    text_.close();
+  }
+
+  void multiply_keys() {
+    text_.line("float {}[{}][{}][4] = {{}};", names_.scores, fragments(), tile_.keys / 8);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, dimensions() / 16);
+    if (!holds_query()) {
+      text_.line("unsigned int {}[{}][4];", names_.held_query, fragments());
+      load_query();
+    }
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.keys / 16);
+    load_part(fmt::format("{} + {} * {}",
+                          along(at_stage(names_.key_at, key_elements()), names_.k, tile_.keys),
+                          names_.j, 16 * AttentionTile::kPanelBytes),
+              false);
+    multiply(names_.scores, {query_part(0), query_part(1), query_part(2), query_part(3)});
+    text_.close();
+    text_.close();
+  }
+
+  std::string at_stage(const std::string& at, std::int64_t elements) const {
+    return fmt::format("({} + {} * {})", at, names_.stage, 2 * elements);
+  }
+
+  void load_part(const std::string& address, bool turned) {
+    text_.line("unsigned int {}[4];", names_.held);
+    write_matrix_load(
+        text_, {names_.held + "[0]", names_.held + "[1]", names_.held + "[2]", names_.held + "[3]"},
+        address, turned);
+  }
+
+  // The products with both halves of the part, added to what is at twice `j`.
+  void multiply(const std::string& sums, const std::array<std::string, 4>& rows) {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
+    for (int half = 0; half < 2; ++half) {
+      write_fragment_product(text_, pattern_.element,
+                             fmt::format("{}[{}][2 * {} + {}]", sums, names_.i, names_.j, half),
+                             rows,
+                             {fmt::format("{}[{}]", names_.held, 2 * half),
+                              fmt::format("{}[{}]", names_.held, 2 * half + 1)});
+    }
+    text_.close();
+  }
+
+  // Whether the score reads memory, which it may for keys and rows that there are alone.
+  bool reads_memory() const {
+    return any_expression(pattern_.score, [](const Expr& node) { return is<Subscript>(node); });
+  }
+
+  // The conditions under which a row has a key.
+  std::string has_key() const {
+    std::string result;
+    const auto add = [&](const std::string& condition) {
+      result += (result.empty() ? "" : " && ") + condition;
+    };
+    if (reads_memory()) add(fmt::format("{} <= {}", row(), names_.last));
+    for (const Polynomial& bound : pattern_.uppers)
+      add(fmt::format("{} < {}", pattern_.key, text_of(bound)));
+    for (const Polynomial& bound : pattern_.lowers) {
+      if (slope(bound) != 0) add(fmt::format("{} >= {}", pattern_.key, text_of(bound)));
+    }
+    for (const TileGuard& guard : pattern_.others)
+      add(print(guard.expression(false)));
+    return result;
+  }
+
+  // The condition under which a row of the block does not have some key of the tile.
+  std::string is_at_border() const {
+    if (!pattern_.others.empty()) return "true";
+    std::string result;
+    const auto add = [&](const std::string& condition) {
+      result += (result.empty() ? "" : " || ") + condition;
+    };
+    for (const Polynomial& bound : pattern_.uppers)
+      add(fmt::format("{} + {} > {}", names_.tile, tile_.keys,
+                      bound_at(bound, slope(bound) > 0 ? names_.first : names_.last)));
+    for (const Polynomial& bound : pattern_.lowers) {
+      if (slope(bound) != 0)
+        add(fmt::format("{} < {}", names_.tile,
+                        bound_at(bound, slope(bound) > 0 ? names_.last : names_.first)));
+    }
+    return result;
+  }
+
+  std::string score_at() const {
+    return fmt::format("{}[{}][{}][2 * {} + {}]", names_.scores, names_.i, names_.j, names_.h,
+                       names_.e);
+  }
+
+  void over_scores() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.keys / 8);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.e);
+  }
+  void declare_key() {
+    text_.line("const int {} = {} + 8 * {} + {} + {};", pattern_.key, names_.tile, names_.j,
+               names_.pair, names_.e);
+  }
+
+  // Scores as the original has them, minus infinity where a row does not have the key.
+  void write_scores() {
+    const bool reads = reads_memory();
+    const bool follows_place = any_expression(pattern_.score, [&](const Expr& node) {
+      return is_named(node, row()) || is_named(node, pattern_.key);
+    });
+    const bool is_plain = is_named(pattern_.score, pattern_.dot);
+    if (!is_plain) {
+      over_rows();
+      if (follows_place) declare_row();
+      over_scores();
+      if (follows_place) declare_key();
+      text_.line("const float {} = {};", pattern_.dot, score_at());
+      if (reads)
+        text_.line("{} = {} ? {} : -INFINITY;", score_at(), has_key(), print(pattern_.score));
+      else
+        text_.line("{} = {};", score_at(), print(pattern_.score));
+      close_rows();
+      close_rows();
+    }
+    if (pattern_.first_score_spoils) spoil_by_first_score();
+    if (reads) return;
+    text_.open("if ({})", is_at_border());
+    over_rows();
+    declare_row();
+    over_scores();
+    declare_key();
+    text_.line("if (!({})) {} = -INFINITY;", has_key(), score_at());
+    close_rows();
+    close_rows();
+    text_.close();
+  }
+
+  // While there is nothing but minus infinity, the original subtracts it from itself.
+  void spoil_by_first_score() {
+    text_.open("if ({} == {} && {} == 0)", names_.tile, names_.begin, names_.pair);
+    over_rows();
+    declare_row();
+    text_.line("const int {} = {};", pattern_.key, names_.tile);
+    text_.line(
+        "if (({1}) && {0}[{2}][0][2 * {3}] == -INFINITY) {4}[{2}][{3}] = INFINITY - INFINITY;",
+        names_.scores, has_key(), names_.i, names_.h, names_.total);
+    close_rows();
+    text_.close();
+  }
+
+  void weight() {
+    over_rows();
+    const std::string largest = fmt::format("{}[{}][{}]", names_.largest, names_.i, names_.h);
+    const std::string total = fmt::format("{}[{}][{}]", names_.total, names_.i, names_.h);
+    text_.line("float {} = {};", names_.higher, largest);
+    over_scores();
+    text_.line("{0} = fmaxf({0}, {1});", names_.higher, score_at());
+    close_rows();
+    for (const int apart : {1, 2})
+      text_.line("{0} = fmaxf({0}, __shfl_xor_sync(0xffffffffu, {0}, {1}));", names_.higher, apart);
+    // While there is nothing but minus infinity, weights are zero.
+    text_.line("const float {0} = {1} == -INFINITY ? 0.0f : {1} * {2};", names_.base, names_.higher,
+               kLog2E);
+    text_.line("const float {} = {}(fmaf({}, {}, -{}));", names_.shrink, names_.exp2, largest,
+               kLog2E, names_.base);
+    text_.line("{} = {};", largest, names_.higher);
+    text_.line("{} *= {};", total, names_.shrink);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, value_dimensions() / 8);
+    for (int e = 0; e < 2; ++e)
+      text_.line("{}[{}][{}][2 * {} + {}] *= {};", names_.mix, names_.i, names_.k, names_.h, e,
+                 names_.shrink);
+    text_.close();
+    over_scores();
+    text_.line("{0} = {1}(fmaf({0}, {2}, -{3}));", score_at(), names_.exp2, kLog2E, names_.base);
+    text_.line("{} += {};", total, score_at());
+    close_rows();
+    close_rows();
+  }
+
+  void multiply_values() {
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, tile_.keys / 16);
+    text_.line("unsigned int {}[{}][4];", names_.weights, fragments());
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
+    for (int part = 0; part < 4; ++part) {
+      const std::string at =
+          fmt::format("{}[{}][2 * {} + {}]", names_.scores, names_.i, names_.k, part / 2);
+      text_.line(
+          "asm(\"cvt.rn.{}.f32 %0, %1, %2;\" : \"=r\"({}[{}][{}]) : \"f\"({}[{}]), "
+          "\"f\"({}[{}]));",
+          pattern_.element == ScalarType::f16 ? "f16x2" : "bf16x2", names_.weights, names_.i, part,
+          at, part % 2 * 2 + 1, at, part % 2 * 2);
+    }
+    text_.close();
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, value_dimensions() / 16);
+    load_part(fmt::format("{} + {} * {}",
+                          along(at_stage(names_.value_at, value_elements()), names_.j, tile_.keys),
+                          names_.k, 16 * AttentionTile::kPanelBytes),
+              true);
+    const auto weights = [&](int part) {
+      return fmt::format("{}[{}][{}]", names_.weights, names_.i, part);
+    };
+    multiply(names_.mix, {weights(0), weights(1), weights(2), weights(3)});
+    text_.close();
+    text_.close();
+  }
+
+  bool guards_values() const { return tile_.guards_values && pattern_.is_masked(); }
+
+  // Infinities and NaN among values that some rows do not have would be multiplied by zero. They
+  // are added to the rows that have them, whose weights are no zeros, and taken away.
+  void take_odd_values() {
+    const int vectors = value_dimensions() / AttentionTile::kVector;
+    const auto stage = fmt::format("{} + {} * {}", names_.values, names_.stage, value_elements());
+    const char* const mask = pattern_.element == ScalarType::f16 ? "0x7c00" : "0x7f80";
+    const auto over_copies = [&] {
+      text_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.thread,
+                 tile_.keys * vectors, tile_.threads());
+      text_.line("unsigned short* const {} = (unsigned short*)({} + {});", names_.to, stage,
+                 place_in_panels(
+                     fmt::format("({} / {})", names_.step, vectors),
+                     fmt::format("({} % {} * {})", names_.step, vectors, AttentionTile::kVector),
+                     tile_.keys, AttentionTile::kVector));
+      text_.unroll();
+      text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, AttentionTile::kVector);
+      text_.line("const bool {0} = ({1}[{2}] & {3}) == {3};", names_.odd, names_.to, names_.e,
+                 mask);
+    };
+    text_.open("if ({})", is_at_border());
+    text_.line("bool {} = false;", names_.is_odd);
+    over_copies();
+    text_.line("{0} = {0} || {1};", names_.is_odd, names_.odd);
+    close_rows();
+    text_.open("if (__syncthreads_or({}))", names_.is_odd);
+    text_.keep_rolled();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.line, tile_.keys);
+    text_.line("const int {} = {} + {};", pattern_.key, names_.tile, names_.line);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, value_dimensions() / 8);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < 2; ++{0})", names_.e);
+    text_.line("const int {} = 8 * {} + {} + {};", names_.offset, names_.k, names_.pair, names_.e);
+    text_.line("const {}* const {} = {} + {};", type_, names_.from, stage,
+               place_in_panels(names_.line, names_.offset, tile_.keys, AttentionTile::kVector));
+    text_.line("const bool {0} = (*(const unsigned short*){1} & {2}) == {2};", names_.odd,
+               names_.from, mask);
+    over_rows();
+    declare_row();
+    text_.line("if ({} && {}) {}[{}][{}][2 * {} + {}] += (float)*{};", names_.odd, has_key(),
+               names_.mix, names_.i, names_.k, names_.h, names_.e, names_.from);
+    close_rows();
+    close_rows();
+    text_.close();
+    text_.line("__syncthreads();");
+    over_copies();
+    text_.line("if ({}) {}[{}] = 0;", names_.odd, names_.to, names_.e);
+    close_rows();
+    text_.line("__syncthreads();");
+    text_.close();
+    text_.close();
+  }
+
+  static constexpr const char* kLog2E = "1.44269504f";
+
+  const AttentionPattern& pattern_;
+  const AttentionTile& tile_;
+  Names fresh_;
+  const AttentionNames names_;
+  const std::string type_;
+  CodeLines text_;
+};
+
+}  // namespace
+
+Block attention_code(const AttentionPattern& pattern, const AttentionTile& tile) {
+  return AttentionCode(pattern, tile).run();
+}
+
+}  // namespace regraph::rewrite
