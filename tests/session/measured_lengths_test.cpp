@@ -56,7 +56,8 @@ TEST_F(MeasuredLengthsTest, AreSizesOfTheirOwnWithAValueForEachTest) {
   EXPECT_TRUE(said);
 }
 
-// Of fewer channels than groups none is left for a group: the kernel runs, but no length is nothing.
+// Of fewer channels than groups none is left for a group: the kernel runs, but no length is
+// nothing.
 TEST_F(MeasuredLengthsTest, SizesAtWhichALengthIsNothingAreNoTests) {
   const auto session = open(
       "__global__ void grouped(const float* x, const float* w, float* y, int channels, int groups) "
