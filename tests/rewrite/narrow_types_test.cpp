@@ -52,5 +52,11 @@ TEST(NarrowTypes, LayersRunOnTensorCores) {
   }
 }
 
+// Registers that a vector was loaded into are not set anew by what belongs to the other branch.
+TEST(NarrowTypes, StagedVectorsStayWhereThreadsTakeSeveralElements) {
+  expect_correct(*sample("narrow_heat"), {{"smem_halo", {{"copy", "vector"}}},
+                                          {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}});
+}
+
 }  // namespace
 }  // namespace regraph::test::narrow_types_test

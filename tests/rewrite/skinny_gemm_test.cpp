@@ -30,9 +30,8 @@ Result<std::unique_ptr<KernelCase>> product(const ProductText& text = {}) {
           "  int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
           "  int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
           "  if (row < M && col < N) {\n    " +
-          text.sum +
-          "\n    for (int k = 0; k < K; ++k) sum += " +
-          text.to_float + "(A[" + text.a + "]) * " + text.to_float + "(B[" + text.b + "]);\n    " +
+          text.sum + "\n    for (int k = 0; k < K; ++k) sum += " + text.to_float + "(A[" + text.a +
+          "]) * " + text.to_float + "(B[" + text.b + "]);\n    " +
           (text.use.empty() ? "C[row * N + col] = " + text.from_float + "(sum);" : text.use) +
           "\n  }\n}",
       "sizes: " + text.sizes +

@@ -72,7 +72,8 @@ TEST(AtomicPrivatize, UsesDynamicSharedMemoryForALengthOfTheProblem) {
 // How many bins there are only the host knows: it launches with as much shared memory.
 TEST(AtomicPrivatize, AsksForALengthThatTheKernelIsNotTold) {
   auto scatter = KernelCase::make(
-      "__global__ void scatter(const float* x, const int* index, float* out, int rows, int columns) "
+      "__global__ void scatter(const float* x, const int* index, float* out, int rows, int "
+      "columns) "
       "{\n"
       "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
       "  if (i >= rows * columns) return;\n"

@@ -129,7 +129,8 @@ std::optional<double> arithmetic(BinaryOperator op, double a, double b, bool int
       return a * b;
     case BinaryOperator::divide:
       if (b == 0.0) return std::nullopt;
-      return integers ? static_cast<double>(i(a) / i(b)) : a / b;
+      if (!integers) return a / b;
+      return std::trunc(a / b);
     case BinaryOperator::remainder:
       if (!integers || i(b) == 0) return std::nullopt;
       return static_cast<double>(i(a) % i(b));
@@ -412,7 +413,7 @@ LockstepValue Lockstep::value_of_name(const std::string& name, std::size_t threa
   // int lane = threadIdx.x % 32;
   if (const ExprPtr definition = analysis_->definition(name);
       definition && !is_floating(*local->scalar)) {
-    const LockstepValue known = value(definition, thread, active);
+    LockstepValue known = value(definition, thread, active);
     if (is_number(known)) return known;
   }
   LockstepValue own;

@@ -208,6 +208,13 @@ class GuardFlattener {
       const ExprPtr& target = target_of(stmt);
       const auto* base = target ? base_variable(*target) : nullptr;
       if (base != nullptr) ++sets_[base->name];
+      // What is given away, as elements are to be moved by vectors, may be set there, too.
+      walk_own_expressions(stmt, [&](const Expr& expr) {
+        for_each_passed_place(expr, [&](const Expr& place) {
+          const auto* given = place_variable(place);
+          if (given != nullptr) ++sets_[given->name];
+        });
+      });
     });
   }
 
@@ -467,8 +474,8 @@ class GuardFlattener {
   GuardedReads reads_;
   std::map<std::string, std::size_t> declared_under_;  // name -> number of guards around it
   std::map<std::string, std::size_t> declared_in_;     // name -> number of loops around it
-  std::map<std::string, int> sets_;                    // name -> assignments to it in the kernel
-  std::vector<std::string> loops_;                     // counters of those around the statement
+  std::map<std::string, int> sets_;  // name -> assignments, and places that are given away
+  std::vector<std::string> loops_;   // counters of those around the statement
   // By block that is being built, outermost first: what it declares, and whether with its value.
   std::vector<std::map<std::string, bool>> declared_{1};
   bool merging_ = false;  // whether out.back() is a guard this pass opened in the current block

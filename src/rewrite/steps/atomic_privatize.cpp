@@ -112,8 +112,7 @@ class Privatizer {
   Block with_local_updates() const {
     // Neighbouring warps use different copies, so that they meet less often.
     const ExprPtr warp = divide(variable(thread_), integer(kWarpLanes));
-    const ExprPtr copy_start =
-        source::multiply(remainder(warp, integer(copies_)), length_);
+    const ExprPtr copy_start = source::multiply(remainder(warp, integer(copies_)), length_);
     return rewrite_statements(kernel_.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
       const auto update = atomic_update_of(*stmt);
       if (!update || update->table != table_.parameter->name) return std::nullopt;
@@ -132,8 +131,7 @@ class Privatizer {
     // What was subtracted from a copy of zeros is negative already.
     const std::string function = table_.function == "atomicSub" ? "atomicAdd" : table_.function;
     const auto slot_of = [&](int copy) {
-      return local_slot(
-          copy == 0 ? bin : add(bin, source::multiply(length_, integer(copy))));
+      return local_slot(copy == 0 ? bin : add(bin, source::multiply(length_, integer(copy))));
     };
     const auto update = [&](const ExprPtr& value) {
       return evaluate(call(function, {address(global), value}));
@@ -281,10 +279,9 @@ class AtomicPrivatize final : public PlacedStep<TablePlace> {
     const IntegerExpression bytes = bytes_of(table, copies);
     // What static arrays can't have, a kernel may opt in to.
     const DeviceLimits& limits = state.limits();
-    const std::int64_t most =
-        bytes.is_constant()
-            ? limits.shared_bytes_per_block
-            : std::max(limits.shared_bytes_per_block, limits.shared_bytes_per_block_opt_in);
+    const std::int64_t most = bytes.is_constant() ? limits.shared_bytes_per_block
+                                                  : std::max(limits.shared_bytes_per_block,
+                                                             limits.shared_bytes_per_block_opt_in);
     const std::int64_t left = most - shared_bytes(kernel);
     if (!bytes.is_constant() && !(launch.dynamic_shared_bytes == IntegerExpression(0))) {
       return refuse("the kernel has dynamic shared memory already");

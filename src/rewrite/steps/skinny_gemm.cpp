@@ -1,5 +1,5 @@
-// skinny_gemm: a product of matrices of 16 or 8 bits with few rows or columns is computed by tensor cores at
-// the rate at which the large factor is copied.
+// skinny_gemm: a product of matrices of 16 or 8 bits with few rows or columns is computed by tensor
+// cores at the rate at which the large factor is copied.
 //
 //   for (k = 0; k < K; ++k) sum += float(A[i*K+k]) * float(B[j*K+k]);     one thread an element
 //

@@ -182,7 +182,7 @@ class AttentionCode {
     text_.line("{}* const {} = {} + ({});", type_, names_.to, to,
                place_in_panels(names_.line, names_.offset, lines, AttentionTile::kVector));
     const std::string whole = is_whole(rows);
-    if (whole != "" && whole != "true") text_.open("if ({})", whole);
+    if (!whole.empty() && whole != "true") text_.open("if ({})", whole);
     if (!whole.empty()) {
       text_.line("asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\" ::");
       text_.line("             \"r\"((unsigned int)__cvta_generic_to_shared({})), \"l\"({}),",

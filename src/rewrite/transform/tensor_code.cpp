@@ -259,11 +259,10 @@ class TensorCode {
     const auto part = [](const std::string& of, int at) { return fmt::format("{}[{}]", of, at); };
     const std::string a = held(role(0), names_.i);
     const std::string b = held(role(1), names_.j);
-    write_fragment_product(text_, tile_.element,
-                           fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j),
-                           {part(a, first_a), part(a, first_a + 1), part(a, first_a + 2),
-                            part(a, first_a + 3)},
-                           {part(b, first_b), part(b, first_b + 1)});
+    write_fragment_product(
+        text_, tile_.element, fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j),
+        {part(a, first_a), part(a, first_a + 1), part(a, first_a + 2), part(a, first_a + 3)},
+        {part(b, first_b), part(b, first_b + 1)});
   }
 
   // Opens the loops over a warp's fragments.
