@@ -121,7 +121,7 @@ struct CheckPolicy {
 // Less than single precision that the user puts up with.
 enum class Precision : std::uint8_t {
   keep,    // none
-  tf32x3,  // products of sums of two tf32 numbers, which lose one or two of 24 bits
+  tf32x3,  // products of sums of two tf32 numbers, which lose up to three of 24 bits
   any,
 };
 

@@ -21,6 +21,21 @@ int architecture_number(const std::string& architecture) {
   return number;
 }
 
+Requirements product_requirements() {
+  return {.distinct_buffers = "a copy could go stale",
+          .shared = SharedMemory::none,
+          .lone_threads = true,
+          .known_calls = true};
+}
+
+void rely_on_product(KernelState& result, const TensorPlace& place, const KernelAnalysis& kernel) {
+  rely_on(result, kNeedsDistinctBuffers);
+  if (is_floating(place.product.sum_type)) rely_on(result, kReordersSums);
+  if (place.tile.element == ScalarType::f32)
+    rely_on(result, place.tile.split ? kSplitsFactors : kLowersPrecision);
+  rely_on_alignment(result, kernel.problem().assume.align);
+}
+
 Result<TensorPlace> find_tensor_place(const KernelAnalysis& kernel, int least_architecture) {
   if (architecture_number(kernel.limits().architecture) < least_architecture)
     return refuse("the device has no such tensor cores");

@@ -25,6 +25,10 @@ inline constexpr const char* kLosesPrecision =
 // "sm_90a" -> 90, 0 for what is not named that way.
 [[nodiscard]] int architecture_number(const std::string& architecture);
 
+// What all of them ask of a kernel, and what their results rely on.
+[[nodiscard]] Requirements product_requirements();
+void rely_on_product(KernelState& result, const TensorPlace& place, const KernelAnalysis& kernel);
+
 // The kernel's product, on a device of that architecture or a later one, where sums may be
 // reordered and buffers are distinct. Error: refused.
 [[nodiscard]] Result<TensorPlace> find_tensor_place(const KernelAnalysis& kernel,

@@ -35,12 +35,7 @@ class SkinnyGemm final : public PlacedStep<TensorPlace> {
   }
 
  protected:
-  Requirements requirements() const override {
-    return {.distinct_buffers = "a copy could go stale",
-            .shared = SharedMemory::none,
-            .lone_threads = true,
-            .known_calls = true};
-  }
+  Requirements requirements() const override { return product_requirements(); }
 
   Result<TensorPlace> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
@@ -88,9 +83,7 @@ class SkinnyGemm final : public PlacedStep<TensorPlace> {
     result.unit.kernel.launch_bounds_threads = place.tile.threads();
     result.unit.kernel.launch_bounds_min_blocks = 1;
     result.plan.launches.front() = place.launch;
-    rely_on(result, kNeedsDistinctBuffers);
-    if (is_floating(place.product.sum_type)) rely_on(result, kReordersSums);
-    rely_on_alignment(result, kernel.problem().assume.align);
+    rely_on_product(result, place, kernel);
     return result;
   }
 

@@ -62,12 +62,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
   }
 
  protected:
-  Requirements requirements() const override {
-    return {.distinct_buffers = "a copy could go stale",
-            .shared = SharedMemory::none,
-            .lone_threads = true,
-            .known_calls = true};
-  }
+  Requirements requirements() const override { return product_requirements(); }
 
   Result<TensorPlace> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
@@ -140,11 +135,7 @@ class TensorCore final : public PlacedStep<TensorPlace> {
     result.unit.kernel.launch_bounds_threads = place.tile.threads();
     result.unit.kernel.launch_bounds_min_blocks = blocks_with_registers(place.tile);
     result.plan.launches.front() = place.launch;
-    rely_on(result, kNeedsDistinctBuffers);
-    if (is_floating(place.product.sum_type)) rely_on(result, kReordersSums);
-    if (place.tile.element == ScalarType::f32)
-      rely_on(result, place.tile.split ? kSplitsFactors : kLowersPrecision);
-    rely_on_alignment(result, kernel.problem().assume.align);
+    rely_on_product(result, place, kernel);
     return result;
   }
 

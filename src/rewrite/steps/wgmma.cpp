@@ -45,12 +45,7 @@ class Wgmma final : public PlacedStep<TensorPlace> {
   }
 
  protected:
-  Requirements requirements() const override {
-    return {.distinct_buffers = "a copy could go stale",
-            .shared = SharedMemory::none,
-            .lone_threads = true,
-            .known_calls = true};
-  }
+  Requirements requirements() const override { return product_requirements(); }
 
   Result<TensorPlace> find(const KernelAnalysis& kernel,
                            const StepParameters& parameters) const override {
@@ -102,11 +97,8 @@ class Wgmma final : public PlacedStep<TensorPlace> {
     result.unit.kernel.launch_bounds_threads = kMultiplyingThreads + place.tile.copying_threads;
     result.unit.kernel.launch_bounds_min_blocks = 1;
     result.plan.launches.front() = place.launch;
-    rely_on(result, kNeedsDistinctBuffers);
-    if (is_floating(place.product.sum_type)) rely_on(result, kReordersSums);
-    if (place.tile.element == ScalarType::f32) rely_on(result, kLowersPrecision);
+    rely_on_product(result, place, kernel);
     rely_on(result, kNeedsOwnTarget);
-    rely_on_alignment(result, kernel.problem().assume.align);
     return result;
   }
 

@@ -330,7 +330,7 @@ class AttentionCode {
     multiply_keys();
     write_scores();
     weight();
-    if (guards_values()) take_odd_values();
+    if (guards_values()) add_nonfinite_values();
     multiply_values();
     text_.line("{0} = {0} == {1} ? 0 : {0} + 1;", names_.stage, tile_.stages - 1);
     text_.close();
@@ -546,7 +546,7 @@ class AttentionCode {
 
   // Infinities and NaN among values that some rows do not have would be multiplied by zero. They
   // are added to the rows that have them, whose weights are no zeros, and taken away.
-  void take_odd_values() {
+  void add_nonfinite_values() {
     const int vectors = value_dimensions() / AttentionTile::kVector;
     const auto stage = fmt::format("{} + {} * {}", names_.values, names_.stage, value_elements());
     const char* const mask = pattern_.element == ScalarType::f16 ? "0x7c00" : "0x7f80";
@@ -560,15 +560,15 @@ class AttentionCode {
                      tile_.keys, AttentionTile::kVector));
       text_.unroll();
       text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, AttentionTile::kVector);
-      text_.line("const bool {0} = ({1}[{2}] & {3}) == {3};", names_.odd, names_.to, names_.e,
-                 mask);
+      text_.line("const bool {0} = ({1}[{2}] & {3}) == {3};", names_.is_nonfinite, names_.to,
+                 names_.e, mask);
     };
     text_.open("if ({})", is_at_border());
-    text_.line("bool {} = false;", names_.is_odd);
+    text_.line("bool {} = false;", names_.has_nonfinite);
     over_copies();
-    text_.line("{0} = {0} || {1};", names_.is_odd, names_.odd);
+    text_.line("{0} = {0} || {1};", names_.has_nonfinite, names_.is_nonfinite);
     close_rows();
-    text_.open("if (__syncthreads_or({}))", names_.is_odd);
+    text_.open("if (__syncthreads_or({}))", names_.has_nonfinite);
     text_.keep_rolled();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.line, tile_.keys);
     text_.line("const int {} = {} + {};", pattern_.key, names_.tile, names_.line);
@@ -579,18 +579,18 @@ class AttentionCode {
     text_.line("const int {} = 8 * {} + {} + {};", names_.offset, names_.k, names_.pair, names_.e);
     text_.line("const {}* const {} = {} + {};", type_, names_.from, stage,
                place_in_panels(names_.line, names_.offset, tile_.keys, AttentionTile::kVector));
-    text_.line("const bool {0} = (*(const unsigned short*){1} & {2}) == {2};", names_.odd,
+    text_.line("const bool {0} = (*(const unsigned short*){1} & {2}) == {2};", names_.is_nonfinite,
                names_.from, mask);
     over_rows();
     declare_row();
-    text_.line("if ({} && {}) {}[{}][{}][2 * {} + {}] += (float)*{};", names_.odd, has_key(),
-               names_.mix, names_.i, names_.k, names_.h, names_.e, names_.from);
+    text_.line("if ({} && {}) {}[{}][{}][2 * {} + {}] += (float)*{};", names_.is_nonfinite,
+               has_key(), names_.mix, names_.i, names_.k, names_.h, names_.e, names_.from);
     close_rows();
     close_rows();
     text_.close();
     text_.line("__syncthreads();");
     over_copies();
-    text_.line("if ({}) {}[{}] = 0;", names_.odd, names_.to, names_.e);
+    text_.line("if ({}) {}[{}] = 0;", names_.is_nonfinite, names_.to, names_.e);
     close_rows();
     text_.line("__syncthreads();");
     text_.close();

@@ -64,7 +64,6 @@ struct AttentionNames {
         to(names.fresh("to")),
         from(names.fresh("from")),
         inside(names.fresh("is_inside")),
-        whole(names.fresh("is_whole")),
         query_at(names.fresh("query_at")),
         key_at(names.fresh("key_at")),
         value_at(names.fresh("value_at")),
@@ -79,8 +78,8 @@ struct AttentionNames {
         base(names.fresh("base")),
         shrink(names.fresh("shrink")),
         exp2(names.fresh("power_of_two")),
-        is_odd(names.fresh("has_odd_value")),
-        odd(names.fresh("odd")),
+        has_nonfinite(names.fresh("has_nonfinite")),
+        is_nonfinite(names.fresh("is_nonfinite")),
         i(names.fresh("i")),
         j(names.fresh("j")),
         k(names.fresh("k")),
@@ -88,9 +87,9 @@ struct AttentionNames {
         e(names.fresh("e")) {}
 
   const std::string tiles, query, keys, values, thread, lane, group, pair, first, limit, last, warp,
-      begin, end, tile, stage, next, fill, into, step, line, offset, to, from, inside, whole,
-      query_at, key_at, value_at, held_query, held, weights, scores, mix, largest, total, higher,
-      base, shrink, exp2, is_odd, odd, i, j, k, h, e;
+      begin, end, tile, stage, next, fill, into, step, line, offset, to, from, inside, query_at,
+      key_at, value_at, held_query, held, weights, scores, mix, largest, total, higher, base,
+      shrink, exp2, has_nonfinite, is_nonfinite, i, j, k, h, e;
 };
 
 }  // namespace regraph::rewrite
