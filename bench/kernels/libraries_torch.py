@@ -4,7 +4,7 @@
     python3 bench/kernels/libraries_torch.py [--no-compile] [FAMILY ...] > torch.jsonl
 
 A line of JSON for each family, size and way, as libraries.cu writes them. Without PyTorch or a GPU it says so and ends with 77.
-Matrix products are computed in single precision, without TF32. Median of 30 launches, each after a sweep of the L2 cache.
+Products of single precision are computed without TF32. Median of 30 launches, each after a sweep of the L2 cache.
 """
 import argparse
 import json
@@ -19,8 +19,16 @@ except ImportError:
     torch = None
 
 
-def draw(*shape):
-    return torch.randn(*shape, device="cuda")
+def draw(*shape, dtype=None):
+    return torch.randn(*shape, device="cuda", dtype=dtype)
+
+
+def half(*shape):
+    return draw(*shape, dtype=torch.half)
+
+
+def bfloat(*shape):
+    return draw(*shape, dtype=torch.bfloat16)
 
 
 # family -> function of the bench size, which makes inputs and returns what is to be timed and its arguments.
@@ -163,10 +171,132 @@ def stencil_2d(height, width):
     return step, (draw(height, width),)
 
 
+# In 16, 8 and 4 bits: sums are in float, as the kernels' are.
+def silu_and_mul(tokens, d):
+    return (lambda x: functional.silu(x[:, :d]) * x[:, d:]), (half(tokens, 2 * d),)
+
+
+def gelu_bias_half(rows, columns):
+    return (lambda x, b: functional.gelu(x + b, approximate="tanh")), (half(rows, columns), half(columns))
+
+
+def softmax_half(rows, columns):
+    return (lambda x: torch.softmax(x, 1)), (half(rows, columns),)
+
+
+def layer_norm_half(rows, columns):
+    return (lambda x, g, b: functional.layer_norm(x, (columns,), g, b)), (half(rows, columns), half(columns), half(columns))
+
+
+def add_rms_norm_bf16(tokens, width):
+    def norm(x, residual, weight):
+        return functional.rms_norm(residual.add_(x), (width,), weight, 1e-5)
+    return norm, (bfloat(tokens, width), bfloat(tokens, width), bfloat(width))
+
+
+def row_sum_bf16(rows, columns):
+    return (lambda x: x.sum(1, dtype=torch.float)), (bfloat(rows, columns),)
+
+
+def rotary_pairs_bf16(tokens, heads, pairs, length):
+    def turn(x, positions, cosines, sines):
+        a, b = x[..., 0::2].float(), x[..., 1::2].float()
+        c, s = cosines[positions].unsqueeze(1), sines[positions].unsqueeze(1)
+        return x.copy_(torch.stack((a * c - b * s, b * c + a * s), -1).flatten(2))
+    return turn, (bfloat(tokens, heads, 2 * pairs), torch.randint(0, length, (tokens,), device="cuda"), draw(length, pairs), draw(length, pairs))
+
+
+def merge_attention_states(tokens, heads, size):
+    def merge(a, x, b, y):
+        highest = torch.maximum(x, y)
+        left, right = torch.exp(x - highest), torch.exp(y - highest)
+        total = left + right
+        return (a * (left / total).unsqueeze(-1) + b * (right / total).unsqueeze(-1)).half(), highest + torch.log(total)
+    return merge, (half(tokens, heads, size), draw(tokens, heads), half(tokens, heads, size), draw(tokens, heads))
+
+
+def attention_half(heads, sequence):
+    return functional.scaled_dot_product_attention, tuple(half(1, heads, sequence, 128) for _ in range(3))
+
+
+def top_k_gating(tokens, experts, k):
+    return (lambda x: torch.topk(torch.softmax(x, 1), k, 1)), (draw(tokens, experts),)
+
+
+def kv_cache_copy(tokens, heads, size, page):
+    pages = -(-tokens // page)
+
+    def keep(keys, values, key_cache, value_cache, slots):
+        key_cache[slots // page, :, slots % page] = keys
+        value_cache[slots // page, :, slots % page] = values
+        return key_cache
+    return keep, (half(tokens, heads, size), half(tokens, heads, size), half(pages, heads, page, size), half(pages, heads, page, size),
+                  torch.randperm(tokens, device="cuda"))
+
+
+def embedding_half(words, tokens, width):
+    return (lambda t, i: t[i]), (half(words, width), torch.randint(0, words, (tokens,), device="cuda"))
+
+
+def causal_conv1d(batch, channels, length):
+    return ((lambda x, w, b: functional.silu(functional.conv1d(x, w, b, padding=3, groups=channels)[..., :length])),
+            (bfloat(batch, channels, length), bfloat(channels, 1, 4), bfloat(channels)))
+
+
+def quantize_int8_token(tokens, width):
+    def quantize(x):
+        scale = x.abs().amax(1, keepdim=True).float() / 127
+        return torch.round(x / scale).clamp(-127, 127).to(torch.int8), scale
+    return quantize, (half(tokens, width),)
+
+
+def quantize_fp8_group(tokens, groups):
+    def quantize(x):
+        parts = x.view(tokens, groups, 128)
+        scale = parts.abs().amax(2, keepdim=True).float().clamp(min=1e-10) / 448
+        return (parts / scale).clamp(-448, 448).to(torch.float8_e4m3fn), scale
+    return quantize, (bfloat(tokens, 128 * groups),)
+
+
+def int4_values(packed, scales, rows, groups):
+    shifts = torch.arange(0, 32, 4, device="cuda", dtype=torch.int32)
+    four = (packed.unsqueeze(-1) >> shifts) & 15
+    return ((four - 8).view(rows, groups, 128).half() * scales.unsqueeze(-1)).view(rows, 128 * groups)
+
+
+def int4_matrix(rows, groups):
+    return torch.randint(-2**31, 2**31 - 1, (rows, 16 * groups), device="cuda", dtype=torch.int32), half(rows, groups)
+
+
+def dequantize_int4(rows, groups):
+    return (lambda packed, scales: int4_values(packed, scales, rows, groups)), int4_matrix(rows, groups)
+
+
+def gemv_int4(rows, groups):
+    return (lambda packed, scales, x: int4_values(packed, scales, rows, groups) @ x), (*int4_matrix(rows, groups), half(128 * groups))
+
+
+def hgemm(M, N, K):
+    return torch.mm, (half(M, K), half(K, N))
+
+
+def gemm_bf16_nt(M, N, K):
+    return functional.linear, (bfloat(M, K), bfloat(N, K), bfloat(N))
+
+
+def gemm_int8(M, N, K):
+    def byte(rows, columns):
+        return torch.randint(-127, 128, (rows, columns), device="cuda", dtype=torch.int8)
+    return (lambda a, b: torch._int_mm(a, b.t())), (byte(M, K), byte(N, K))
+
+
 MAKERS = {make.__name__: make for make in (
     copy, transpose, axpy, gated_map, gelu_bias, layer_norm, rms_norm_residual, softmax_rows, sum_all, dot_product, row_sum, column_sum,
     arg_max, prefix_rows, cumulative_max, histogram, cross_entropy, sgemm, batched_gemm, gemv, gemv_transposed, permute_nchw_nhwc, causal_mask,
-    convolution_17, convolution_3x3, pairwise_distance, attention_row, embedding, upsample_bilinear, max_pool, rotary_embedding, stencil_2d)}
+    convolution_17, convolution_3x3, pairwise_distance, attention_row, embedding, upsample_bilinear, max_pool, rotary_embedding, stencil_2d,
+    silu_and_mul, gelu_bias_half, softmax_half, layer_norm_half, add_rms_norm_bf16, row_sum_bf16, rotary_pairs_bf16, merge_attention_states,
+    attention_half, top_k_gating, kv_cache_copy, embedding_half, causal_conv1d, quantize_int8_token, quantize_fp8_group, dequantize_int4, gemv_int4,
+    hgemm, gemm_bf16_nt, gemm_int8)}
 
 
 def seconds(call, sweep):

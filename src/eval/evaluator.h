@@ -17,7 +17,7 @@ struct EvaluationBudget {
   Effort effort = Effort::screening;
   std::uint64_t seed = 0;
   int repetitions = 1;
-  double wall_seconds = 60.0;  // give up with Verdict::timeout after this
+  double wall_seconds = 180.0;  // give up with Verdict::timeout after this
   // Measured over predicted time (fact predicted_seconds) of the candidate's nearest ancestor that
   // was measured; 0 where there is none. A prediction that stands in for a measurement is first
   // multiplied by it, else one kind of time would be compared with the other.

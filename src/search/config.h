@@ -68,7 +68,7 @@ struct SearchConfig {
   bool expansions_first = true;
   int finalists = 8;                      // re-measured at the end
   int final_repetitions = 64;             // samples a finalist that survives every round gets
-  double evaluation_wall_seconds = 60.0;  // per evaluation
+  double evaluation_wall_seconds = 180.0;  // per evaluation
   bool learn = false;        // priors follow what this very search finds out, see run_experience.h
   std::string policy;        // the EdgeScorer's description; empty: none
   std::string device;        // key of the ReGraph's statistics

@@ -23,7 +23,7 @@ struct Finalist {
 struct FinalSelectionConfig {
   std::uint64_t seed = 0;
   int repetitions = 64;  // samples that a survivor of all rounds gets
-  double evaluation_wall_seconds = 60.0;
+  double evaluation_wall_seconds = 180.0;
 };
 
 [[nodiscard]] FinalSelectionConfig final_selection_config(const SearchConfig& config);

@@ -65,7 +65,7 @@ struct ExpanderPlace {
   Evaluator& evaluator;
   const Installation& installation;
   std::uint64_t seed = 1;
-  double evaluation_seconds = 60.0;  // one evaluation may take
+  double evaluation_seconds = 180.0;  // one evaluation may take
   int jobs = 1;                      // evaluations at once
   fleet::JobQueue* fleet = nullptr;  // whose workers may ask a language model; null: there is none
 };

@@ -46,6 +46,7 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
                             std::pair(&to_tf32, "to_tf32"),
                             std::pair(&into, "into"),
                             std::pair(&part, "part"),
+                            std::pair(&split_sums, "split_sums"),
                             std::pair(&load, "load"),
                             std::pair(&set, "set"),
                             std::pair(&fill_inside, "fill_inside"),

@@ -107,8 +107,8 @@ struct TensorNames {
   std::array<std::string, 2> stages, first, in_warp, whole, inside, held, at, address, ahead,
       first_line;
   std::string tiles, thread, group, place, limit, sums, fill, stage, strip, next, inner, step, line,
-      offset, to, e, i, j, h, pair, to_tf32, into, part, load, set, fill_inside, wanted, pack, kept,
-      block, row, rows, in_rows, by, slice, lane, bytes;
+      offset, to, e, i, j, h, pair, to_tf32, into, part, split_sums, load, set, fill_inside, wanted,
+      pack, kept, block, row, rows, in_rows, by, slice, lane, bytes;
   std::string counter;  // of the product's loop
 };
 
