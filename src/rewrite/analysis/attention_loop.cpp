@@ -2,6 +2,7 @@
 
 #include "rewrite/analysis/online_loops.h"
 #include "rewrite/analysis/online_updates.h"
+#include "rewrite/analysis/row_places.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/uses.h"
 #include "source/build.h"
@@ -56,12 +57,6 @@ std::string element_of(const ElementLoop& loop) {
              ? base->name
              : "";
 }
-// The value as a declaration of the type takes it.
-ExprPtr converted(const ExprPtr& value, const std::optional<ScalarType>& type) {
-  if (!type || !value->type || *type == *value->type) return value;
-  return with_type(cast(std::string(cuda_name(*type)), value), type);
-}
-
 class AttentionLoopFinder {
  public:
   AttentionLoopFinder(const KernelForm& form, std::string dot)
@@ -89,32 +84,12 @@ class AttentionLoopFinder {
     if (found == nullptr)
       return refuse("no loop scales its sums when the largest value so far grows");
     result_.loop = found;
-    const Block* block = &form_.kernel.body;
-    while (block != nullptr) {
-      const Block* inner = nullptr;
-      for (auto stmt = block->begin(); stmt != block->end(); ++stmt) {
-        if (stmt->get() == found) {
-          result_.behind.assign(stmt + 1, block->end());
-          return {};
-        }
-        const bool holds = any_statement({*stmt}, [&](const Stmt& each) { return &each == found; });
-        if (!holds) {
-          before_.push_back(*stmt);
-          continue;
-        }
-        if (!is<Branch>(*stmt) && !is<Scope>(*stmt))
-          return refuse("the loop over keys stands in another loop");
-        if (stmt + 1 != block->end() || !otherwise_of(**stmt).empty())
-          return refuse("something is done for rows that have no loop over keys");
-        if (const auto* branch = as<Branch>(*stmt)) {
-          const auto terms = conjuncts(branch->condition);
-          result_.row_guards.insert(result_.row_guards.end(), terms.begin(), terms.end());
-        }
-        inner = &body_of(**stmt);
-      }
-      block = inner;
-    }
-    return refuse("the loop over keys stands in another loop");
+    auto place = place_of_loop(form_.kernel.body, *found, "the loop over keys");
+    if (!place) return place.error();
+    before_ = std::move(place->before);
+    result_.row_guards = std::move(place->guards);
+    result_.behind = std::move(place->behind);
+    return {};
   }
 
   // What thread-private arrays hold, and where sums begin.
@@ -419,20 +394,6 @@ bool is_minus_infinity(const ExprPtr& expr) {
   const auto* minus = as_unary(expr, UnaryOperator::minus);
   const auto* literal = minus != nullptr ? as<FloatingLiteral>(minus->operand) : nullptr;
   return literal != nullptr && literal->spelling == "INFINITY";
-}
-
-ExprPtr inlined(const ExprPtr& expr, const ValuesByName& known, const std::set<std::string>& kept,
-                const Analysis& analysis) {
-  return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-    const auto* variable = as<VariableReference>(node);
-    if (variable == nullptr || kept.contains(variable->name)) return std::nullopt;
-    if (const auto found = known.find(variable->name); found != known.end()) return found->second;
-    const Variable* local = analysis.local(variable->name);
-    const ExprPtr definition =
-        local != nullptr && local->extents.empty() ? analysis.definition(variable->name) : nullptr;
-    if (!definition || analysis.loop(variable->name) != nullptr) return std::nullopt;
-    return converted(inlined(definition, known, kept, analysis), local->scalar);
-  });
 }
 
 Result<AttentionLoop> find_attention_loop(const KernelForm& form, const std::string& dot) {

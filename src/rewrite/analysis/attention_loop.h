@@ -37,13 +37,6 @@ struct AttentionLoop {
   Variable mix;                // of the weighted values
 };
 
-using ValuesByName = std::map<std::string, ExprPtr>;
-
-// The expression with the values of names that have one in `known`, or but one in the kernel;
-// `kept`: names that stay.
-[[nodiscard]] ExprPtr inlined(const ExprPtr& expr, const ValuesByName& known,
-                              const std::set<std::string>& kept, const Analysis& analysis);
-
 // Whether the expression is -INFINITY.
 [[nodiscard]] bool is_minus_infinity(const ExprPtr& expr);
 

@@ -28,7 +28,7 @@ constexpr int kVectorBytes = 16;
 class AttentionFinder {
  public:
   AttentionFinder(const KernelAnalysis& kernel, const Launch& launch)
-      : kernel_(kernel), launch_(launch) {}
+      : kernel_(kernel), places_(kernel, launch, result_) {}
 
   Result<AttentionPattern> find() {
     for (const auto step : {&AttentionFinder::place_threads, &AttentionFinder::take_loop,
@@ -42,35 +42,9 @@ class AttentionFinder {
  private:
   const Analysis& analysis() const { return result_.form->analysis; }
 
-  // The kernel over a coordinate for the thread's place along the only axis that blocks have.
   Status place_threads() {
-    const auto form = kernel_.single_exit();
-    if (!form) return form.error();
-    result_.axis.axis = -1;
-    for (int axis = 0; axis < 3; ++axis) {
-      if (extent(launch_.block, axis) == 1) continue;
-      if (result_.axis.axis >= 0) return refuse("the blocks have more than one axis of threads");
-      result_.axis.axis = axis;
-    }
-    if (result_.axis.axis < 0) return refuse("the blocks have one thread");
-    const int axis = result_.axis.axis;
-    result_.axis.coordinate =
-        fresh_name((*form)->kernel, std::string("at_") + kAxes[static_cast<std::size_t>(axis)]);
-    if (grid_guard_obstacle((*form)->kernel, (*form)->analysis, launch_, axis)) {
-      const ExprPtr blocks = grid_extent(launch_, axis, (*form)->kernel);
-      if (!blocks) return refuse("threads past the end of the grid could not be told");
-      result_.axis.limit = multiply(blocks, integer(extent(launch_.block, axis)));
-    }
-    Kernel kernel = (*form)->kernel;
-    const std::array axes = {result_.axis};
-    kernel.body =
-        rewrite_expressions(kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          return in_coordinates(expr, **form, launch_, axes);
-        });
-    result_.form = std::make_shared<const KernelForm>(std::move(kernel));
-    names_.emplace(result_.form->kernel);
-    names_->take(result_.axis.coordinate);
-    result_.dot = names_->fresh("dot");
+    if (Status status = places_.place_threads(); !status) return status;
+    result_.dot = places_.names().fresh("dot");
     return {};
   }
   Status take_loop() {
@@ -90,57 +64,9 @@ class AttentionFinder {
   }
 
   ExprPtr inlined(const ExprPtr& expr, const std::set<std::string>& kept = {}) const {
-    return rewrite::inlined(expr, {}, kept, analysis());
+    return places_.inlined(expr, kept);
   }
-  static ExprPtr variable_of(const std::string& name, std::optional<ScalarType> type) {
-    return source::variable(name, type);
-  }
-
-  // Whether the value is the same for all threads of a block and all keys.
-  bool is_of_block(const ExprPtr& expr) const {
-    return all_expressions(expr, [&](const Expr& node) {
-      if (is<OpaqueExpression>(node) || is<InitializerList>(node)) return false;
-      if (const auto* name = as<VariableReference>(node)) {
-        const KernelParameter* parameter = result_.form->kernel.parameter(name->name);
-        return parameter != nullptr &&
-               (!parameter->is_pointer || !analysis().is_written(name->name));
-      }
-      return true;
-    });
-  }
-
-  // With what is the same for all threads of a block and no polynomial as variables.
-  ExprPtr with_values_of_block(const ExprPtr& expr) {
-    return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-      const auto* binary = as<Binary>(node);
-      const bool is_polynomial =
-          binary == nullptr
-              ? !is<Call>(node) && !is<Conditional>(node) && !is<Subscript>(node)
-              : binary->op == BinaryOperator::add || binary->op == BinaryOperator::subtract ||
-                    binary->op == BinaryOperator::multiply || is_comparison(binary->op) ||
-                    binary->op == BinaryOperator::logical_and ||
-                    binary->op == BinaryOperator::logical_or;
-      if (is_polynomial || !node->type || !is_of_block(node)) return std::nullopt;
-      for (const auto& [name, value] : result_.values_of_block) {
-        if (equal(value, node)) return variable_of(name, node->type);
-      }
-      const std::string name = names_->fresh("of_block");
-      result_.values_of_block.emplace_back(name, node);
-      return variable_of(name, node->type);
-    });
-  }
-
-  std::optional<Polynomial> placed(const ExprPtr& expr) {
-    const ExprPtr value = with_values_of_block(inlined(expr));
-    const SymbolMeaning known = analysis().meaning();
-    return to_polynomial(value, [&](const std::string& name) -> std::optional<Polynomial> {
-      const bool is_new =
-          name == result_.axis.coordinate ||
-          std::any_of(result_.values_of_block.begin(), result_.values_of_block.end(),
-                      [&](const auto& one) { return one.first == name; });
-      return is_new ? Polynomial::symbol(name) : known(name);
-    });
-  }
+  std::optional<Polynomial> placed(const ExprPtr& expr) { return places_.placed(expr); }
 
   // A row of the element's array, whose elements `counter` counts.
   Result<AttentionRows> rows_of(const ExprPtr& element, const std::string& counter,
@@ -197,29 +123,9 @@ class AttentionFinder {
         result_.values.index.mentions(result_.axis.coordinate))
       return refuse("'" + result_.values.array + "' is not read by keys alone");
     for (const ExprPtr& guard : loop_.row_guards) {
-      if (Status status = take_row_guard(guard); !status) return status;
+      if (Status status = places_.take_row_guard(guard); !status) return status;
     }
-    if (result_.axis.limit) {
-      const auto limit = placed(result_.axis.limit);
-      if (!limit) return refuse("how many rows there are is not known");
-      result_.row_limits.push_back(*limit);
-    }
-    if (result_.row_limits.empty()) return refuse("how many rows there are is not known");
-    return {};
-  }
-
-  Status take_row_guard(const ExprPtr& guard) {
-    const ExprPtr known = inlined(guard);
-    if (is_of_block(known)) {
-      result_.conditions.push_back(known);
-      return {};
-    }
-    const auto slack = slack_of(known, [&](const ExprPtr& side) { return placed(side); });
-    const auto slope = slack ? slack->coefficient(result_.axis.coordinate) : std::nullopt;
-    if (!slope || slope->constant() != -1) return refuse("a guard of the rows is no limit of them");
-    result_.row_limits.push_back(*slack + Polynomial::symbol(result_.axis.coordinate) +
-                                 Polynomial(1));
-    return {};
+    return places_.take_limit_of_grid();
   }
 
   Status place_keys() {
@@ -236,7 +142,7 @@ class AttentionFinder {
     }
     result_.score = inlined(result_.score);
     if (Status status = take_masks(); !status) return status;
-    result_.score = with_values_of_block(result_.score);
+    result_.score = places_.with_values_of_block(result_.score);
     if (Status status = check_bounds(); !status) return status;
     return check_score();
   }
@@ -444,9 +350,8 @@ class AttentionFinder {
   }
 
   const KernelAnalysis& kernel_;
-  const Launch& launch_;
   AttentionPattern result_;
-  std::optional<Names> names_;
+  RowPlacer places_;
   AttentionLoop loop_;
   std::optional<ScalarType> element_type_;
 };

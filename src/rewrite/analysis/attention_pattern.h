@@ -16,7 +16,7 @@
 #include "affine/tile_guard.h"
 #include "base/result.h"
 #include "rewrite/analysis/kernel_analysis.h"
-#include "rewrite/analysis/matrix_product.h"
+#include "rewrite/analysis/row_places.h"
 #include "rewrite/forms/ir.h"
 
 #include <memory>
@@ -39,24 +39,13 @@ struct AttentionRows {
   std::optional<std::set<std::string>> divisible;
 };
 
-struct AttentionPattern {
-  // The kernel with a thread's place along the axis of the queries as a variable, which is not
-  // declared.
-  std::shared_ptr<const KernelForm> form;
-  ProductAxis axis;
-  std::vector<Polynomial> row_limits;  // rows are below all of these
-  std::vector<ExprPtr> conditions;     // for the whole block, under which there is anything to do
-
+struct AttentionPattern : RowPlaces {
   const Stmt* loop = nullptr;  // over the keys
   std::string key;             // its counter
   // Bounds of keys, over the coordinate with constant slopes: key < upper, key >= lower.
   std::vector<Polynomial> uppers;
   std::vector<Polynomial> lowers;
   std::vector<TileGuard> others;  // conditions on keys alone, of another shape
-
-  // Values that are the same for all threads of a block and no polynomials, by names that the
-  // polynomials and the score mention.
-  std::vector<std::pair<std::string, ExprPtr>> values_of_block;
 
   ScalarType element = ScalarType::f16;
   AttentionRows query, keys, values;
