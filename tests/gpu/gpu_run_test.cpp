@@ -79,10 +79,10 @@ TEST_F(GpuRun, FaultsAreNamedAndSurvived) {
 
 TEST_F(GpuRun, AssertAndPrintfAndMallocDoNoHarm) {
   expect(Verdict::crash, "if (i < n) out[i] = 2.0f * in[i]; assert(n < 0);");
-  // Printing takes as long as the machine's other work lets it.
+  // Printing takes as long as the host takes to read it.
   constexpr double kPrintingSeconds = 20.0;
   expect(Verdict::correct,
-         "for (int j = 0; j < 1000; ++j) printf(\"flood %d %d\\n\", i, j); "
+         "for (int j = 0; j < 100; ++j) printf(\"flood %d %d\\n\", i, j); "
          "if (i < n) out[i] = 2.0f * in[i];",
          kPrintingSeconds);
   expect(Verdict::unsupported,

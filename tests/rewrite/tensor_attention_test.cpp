@@ -126,9 +126,17 @@ std::unique_ptr<KernelCase> made(const Kernel& kernel, const std::string& source
 }
 
 Application step(const char* queries = "64", const char* keys = "64", const char* warps = "4",
-                 const char* stages = "2") {
+                 const char* stages = "2", const char* instruction = "mma") {
   return {"tensor_attention",
-          {{"queries", queries}, {"keys", keys}, {"warps", warps}, {"stages", stages}}};
+          {{"instruction", instruction},
+           {"queries", queries},
+           {"keys", keys},
+           {"warps", warps},
+           {"stages", stages}}};
+}
+
+Application by_warpgroups(const char* queries, const char* keys, const char* warps) {
+  return step(queries, keys, warps, "2", "wgmma");
 }
 
 std::string code_of(const Kernel& kernel, const std::string& source, const Application& applied,
@@ -178,6 +186,39 @@ TEST(TensorAttention, TakesBfloat16AndOtherTiles) {
   code_of(kernel, online(kernel), step("128", "64", "4", "3"));
   kernel.keys = "q + 1";
   code_of(kernel, online(kernel), step("128", "128", "8"));
+}
+
+TEST(TensorAttention, MultipliesByWarpgroups) {
+  const Kernel kernel;
+  const std::string code = code_of(kernel, online(kernel), by_warpgroups("128", "64", "8"));
+  expect_text(code, "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16");
+  expect_text(code, "__launch_bounds__(256, 2)");
+  for (const int elements : {16, 80, 128, 256}) {
+    SCOPED_TRACE(elements);
+    Kernel other{.type = elements == 80 ? "__nv_bfloat16" : "__half", .elements = elements};
+    other.tests =
+        "[{group: 1, key_heads: 1, sequence: 37}, {group: 1, key_heads: 1, sequence: 140}]";
+    code_of(other, online(other), by_warpgroups("64", "64", "4"));
+    if (elements <= 128) code_of(other, online(other), by_warpgroups("192", "128", "12"));
+  }
+}
+
+TEST(TensorAttention, WarpgroupsLeaveOutWhatIsMasked) {
+  for (const Kernel& kernel :
+       {Kernel{.keys = "min(q + 1, sequence)"},
+        Kernel{.skip = "if (t > q || q - t >= 20) continue;",
+        .assume = "{noalias: true, reassociate: true, precision: any, finite: true}"},
+        Kernel{.score = "t <= q ? s * scale : -INFINITY"}}) {
+    SCOPED_TRACE(kernel.keys + kernel.skip + kernel.score);
+    code_of(kernel, online(kernel), by_warpgroups("128", "64", "8"));
+    code_of(kernel, online(kernel), by_warpgroups("64", "128", "4"));
+  }
+}
+
+TEST(TensorAttention, RefusesWarpgroupsWithoutRegisters) {
+  Kernel kernel{.elements = 256};
+  expect_refusal(*made(kernel, online(kernel)), by_warpgroups("128", "128", "8"),
+                 "more registers for sums than there are");
 }
 
 TEST(TensorAttention, TakesHeadsOfOtherSizes) {

@@ -20,6 +20,7 @@
 #include "rewrite/steps/parameter_reader.h"
 #include "rewrite/steps/product_step.h"
 #include "rewrite/transform/attention_code.h"
+#include "rewrite/transform/warpgroup_product.h"
 
 #include <memory>
 #include <string>
@@ -34,38 +35,33 @@ class TensorAttention final : public TriedStep {
   // Warps of 32 rows read shared memory half as often; small tiles are for few rows, and for long
   // ones.
   std::vector<StepParameters> settings() const override {
-    std::vector<StepParameters> result;
-    const auto add = [&](const char* queries, const char* keys, const char* warps,
-                         const char* stages) {
-      result.push_back(
-          {{"queries", queries}, {"keys", keys}, {"warps", warps}, {"stages", stages}});
-    };
-    add("128", "64", "4", "2");
-    add("64", "64", "4", "2");
-    add("128", "64", "8", "2");
-    add("128", "128", "8", "2");
-    return result;
+    return {setting("wgmma", "128", "64", "8"), setting("wgmma", "128", "128", "8"),
+            setting("mma", "128", "64", "4"), setting("mma", "64", "64", "4"),
+            setting("mma", "128", "64", "8")};
   }
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
                             const StepParameters& parameters) const override {
     ParameterReader reader(parameters);
     AttentionTile tile;
+    const std::string instruction = reader.text("instruction");
+    tile.by_warpgroups = instruction == "wgmma";
     tile.queries = reader.integer("queries");
     tile.keys = reader.integer("keys");
     tile.warps = reader.integer("warps");
     tile.stages = reader.integer("stages");
     if (!reader.status()) return reader.status().error();
-    const auto is_extent = [](int extent) { return extent == 64 || extent == 128; };
-    const bool is_warps =
-        (tile.warps == 4 || tile.warps == 8) && tile.queries % (16 * tile.warps) == 0;
     constexpr int kMostStages = 4;
-    if (!is_extent(tile.queries) || !is_extent(tile.keys) || !is_warps || tile.stages < 2 ||
+    if ((instruction != "mma" && instruction != "wgmma") || !has_shape(tile) || tile.stages < 2 ||
         tile.stages > kMostStages) {
       return fail(ErrorCode::invalid_argument,
-                  "'queries' and 'keys' must be 64 or 128, 'warps' 4, or 8 for 128 queries, "
-                  "'stages' 2 to 4");
+                  "'instruction' must be mma or wgmma, 'keys' 64 or 128, 'queries' 64, 128 or, by "
+                  "wgmma, 192, 'warps' a 16th of these, or a 32nd by mma, and 'stages' 2 to 4");
     }
+    constexpr int kArchitecture = 90;
+    if (tile.by_warpgroups &&
+        architecture_number(kernel.limits().architecture) / 10 != kArchitecture / 10)
+      return refuse("sm_90 alone has wgmma");
     if (Status status = require_grants(kernel); !status) return status.error();
     const auto online = online_rows(kernel);
     if (!online) return online.error();
@@ -73,6 +69,46 @@ class TensorAttention final : public TriedStep {
   }
 
  private:
+  static StepParameters setting(const char* instruction, const char* queries, const char* keys,
+                                const char* warps) {
+    return {{"instruction", instruction},
+            {"queries", queries},
+            {"keys", keys},
+            {"warps", warps},
+            {"stages", "2"}};
+  }
+
+  static bool has_shape(const AttentionTile& tile) {
+    if (tile.keys != 64 && tile.keys != 128) return false;
+    const int groups = tile.queries / kWarpgroupRows;
+    if (tile.queries % kWarpgroupRows != 0 || groups < 1) return false;
+    if (tile.by_warpgroups) return groups <= 3 && tile.warps == 4 * groups;
+    return groups <= 2 && (tile.warps == 4 || tile.warps == 8) &&
+           tile.queries % (16 * tile.warps) == 0;
+  }
+
+  // For a thread's sums and scores, and the weights of these in 16 bits.
+  static int registers_of(const AttentionTile& tile, const AttentionPattern& pattern) {
+    return pattern.values.elements / 2 + tile.keys / 2 + tile.keys / 4;
+  }
+
+  static bool fits_registers(const AttentionTile& tile, const AttentionPattern& pattern) {
+    constexpr int kMost = 176;
+    constexpr int kMostOfPair = 128;  // elements of values, where warps have 32 rows
+    if (!tile.by_warpgroups)
+      return tile.rows_of_warp() <= 16 || pattern.values.elements <= kMostOfPair;
+    return registers_of(tile, pattern) <= kMost;
+  }
+
+  // Of two blocks one computes weights while the other one multiplies.
+  static int blocks_of_processor(const AttentionTile& tile, const AttentionPattern& pattern) {
+    constexpr int kFewRegisters = 112;
+    constexpr int kFewThreads = 128;
+    if (tile.by_warpgroups)
+      return registers_of(tile, pattern) * tile.warps <= kFewRegisters * 8 ? 2 : 1;
+    return tile.threads() <= kFewThreads ? 2 : 1;
+  }
+
   static Status require_grants(const KernelAnalysis& kernel) {
     constexpr int kLeastArchitecture = 80;
     if (architecture_number(kernel.limits().architecture) < kLeastArchitecture)
@@ -97,8 +133,7 @@ class TensorAttention final : public TriedStep {
     const auto pattern = find_attention(kernel);
     if (!pattern) return pattern.error();
     tile.guards_values = !kernel.problem().assume.finite;
-    constexpr int kManyElements = 128;
-    if (tile.rows_of_warp() > 16 && pattern->values.elements > kManyElements)
+    if (!fits_registers(tile, *pattern))
       return refuse("a thread would need more registers for sums than there are");
     KernelState result = kernel.state();
     Launch launch = result.plan.launches.front();
@@ -114,12 +149,12 @@ class TensorAttention final : public TriedStep {
     result.unit.kernel = pattern->form->kernel;
     result.unit.kernel.body = attention_code(*pattern, tile);
     result.unit.kernel.launch_bounds_threads = tile.threads();
-    constexpr int kManyThreads = 128;
-    result.unit.kernel.launch_bounds_min_blocks = tile.threads() > kManyThreads ? 1 : 2;
+    result.unit.kernel.launch_bounds_min_blocks = blocks_of_processor(tile, *pattern);
     result.plan.launches.front() = launch;
     rely_on(result, kNeedsDistinctBuffers);
     rely_on(result, kReordersSums);
     rely_on(result, kLowersPrecision);
+    if (tile.by_warpgroups) rely_on(result, kNeedsOwnTarget);
     rely_on_alignment(result, kernel.problem().assume.align);
     kernel.note_reliance(result);
     return result;

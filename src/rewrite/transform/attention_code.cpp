@@ -7,6 +7,7 @@
 #include "rewrite/transform/code_lines.h"
 #include "rewrite/transform/tensor_fragments.h"
 #include "rewrite/transform/tensor_tile.h"
+#include "rewrite/transform/warpgroup_product.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/printer.h"
@@ -171,14 +172,24 @@ class AttentionCode {
     text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.step, copies, tile_.threads());
     if (copies % tile_.threads() != 0)
       text_.line("if ({} + {} >= {}) break;", names_.step, names_.thread, copies);
-    text_.line("const unsigned int {} = (unsigned int)({} + {}) / {};", names_.line, names_.thread,
-               names_.step, vectors);
-    text_.line("const unsigned int {} = (unsigned int)({} + {}) % {} * {};", names_.offset,
-               names_.thread, names_.step, vectors, AttentionTile::kVector);
+    if (tile_.threads() % vectors == 0) {
+      // Lines are evenly apart, and a thread's places in them are the same: addresses are one and
+      // numbers.
+      text_.line("const unsigned int {} = (unsigned int){} / {} + {} / {};", names_.line,
+                 names_.thread, vectors, names_.step, vectors);
+      text_.line("const unsigned int {} = (unsigned int){} % {} * {};", names_.offset,
+                 names_.thread, vectors, AttentionTile::kVector);
+    } else {
+      text_.line("const unsigned int {} = (unsigned int)({} + {}) / {};", names_.line,
+                 names_.thread, names_.step, vectors);
+      text_.line("const unsigned int {} = (unsigned int)({} + {}) % {} * {};", names_.offset,
+                 names_.thread, names_.step, vectors, AttentionTile::kVector);
+    }
     text_.line("const int {} = {} + (int){};", symbol, start, names_.line);
     text_.line("const bool {} = {};", names_.inside, inside);
-    text_.line("const {}* const {} = {} + ({} ? {} + {} : 0);", type_, names_.from, rows.array,
-               names_.inside, text_of(rows.index, true), names_.offset);
+    // Nothing is read where the row is not inside.
+    text_.line("const {}* const {} = {} + ({} + {});", type_, names_.from, rows.array,
+               text_of(rows.index, true), names_.offset);
     text_.line("{}* const {} = {} + ({});", type_, names_.to, to,
                place_in_panels(names_.line, names_.offset, lines, AttentionTile::kVector));
     const std::string whole = is_whole(rows);
@@ -203,6 +214,13 @@ class AttentionCode {
   void commit() { text_.line("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");"); }
   void wait(int groups) {
     text_.line("asm volatile(\"cp.async.wait_group {};\" ::: \"memory\");", groups);
+    share_tiles();
+  }
+  // What threads wrote to shared memory, all see from here on; warpgroups' products read it by
+  // another way.
+  void share_tiles() {
+    if (tile_.by_warpgroups)
+      text_.line("asm volatile(\"fence.proxy.async;\" ::: \"memory\");");
     text_.line("__syncthreads();");
   }
 
@@ -245,7 +263,7 @@ class AttentionCode {
     text_.line("asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(result) : \"f\"(exponent));");
     text_.line("return result;");
     text_.close("};");
-    if (!holds_query()) return;
+    if (!holds_query() || tile_.by_warpgroups) return;
     text_.line("unsigned int {}[{}][{}][4];", names_.held_query, fragments(), dimensions() / 16);
     wait(tile_.stages - 2);
     text_.unroll();
@@ -264,6 +282,10 @@ class AttentionCode {
   // fragment of queries, and of values, the second is eight lines further on and the third eight
   // elements; of one of keys the other way round.
   void declare_places() {
+    if (tile_.by_warpgroups) {
+      declare_descriptors();
+      return;
+    }
     const auto place = [&](const std::string& name, const std::string& tile,
                            const std::string& line, const std::string& part) {
       text_.line(
@@ -276,6 +298,22 @@ class AttentionCode {
     place(names_.key_at, names_.keys, fmt::format("{0} / 16 * 8 + {0} % 8", names_.lane),
           names_.lane + " / 8 % 2");
     place(names_.value_at, names_.values, names_.lane + " % 16", names_.lane + " / 16");
+  }
+
+  // Of the first tile of either, and of the warpgroup's queries.
+  void declare_descriptors() {
+    const auto declare = [&](const std::string& name, const std::string& start, int panel_bytes) {
+      text_.line(
+          "const unsigned long long {} = {};", name,
+          panel_descriptor(fmt::format("(unsigned int)__cvta_generic_to_shared({})", start),
+                           panel_bytes));
+    };
+    declare(names_.query_at,
+            fmt::format("{} + {} / {} * {}", names_.query, names_.thread, kWarpgroupThreads,
+                        kWarpgroupRows * AttentionTile::kPanel),
+            kDescriptorUnit);
+    declare(names_.key_at, names_.keys, kDescriptorUnit);
+    declare(names_.value_at, names_.values, tile_.keys * AttentionTile::kPanelBytes);
   }
 
   // Where sixteen elements begin that are `step` times sixteen further on, in panels of `lines`.
@@ -338,6 +376,10 @@ class AttentionCode {
 
   void multiply_keys() {
     text_.line("float {}[{}][{}][4] = {{}};", names_.scores, fragments(), tile_.keys / 8);
+    if (tile_.by_warpgroups) {
+      multiply_keys_together();
+      return;
+    }
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, dimensions() / 16);
     if (!holds_query()) {
@@ -353,6 +395,73 @@ class AttentionCode {
     multiply(names_.scores, {query_part(0), query_part(1), query_part(2), query_part(3)});
     text_.close();
     text_.close();
+  }
+
+  // Descriptors of what lies sixteen elements further on, `k` times, in panels of `lines`.
+  std::string descriptor_along(const std::string& at, int lines) const {
+    return fmt::format("{} + {} % 4 * {} + {} / 4 * {}", at, names_.k, 32 / kDescriptorUnit,
+                       names_.k, lines * AttentionTile::kPanelBytes / kDescriptorUnit);
+  }
+  std::string descriptor_at_stage(const std::string& at, std::int64_t elements) const {
+    return fmt::format("{} + {} * {}", at, names_.stage, 2 * elements / kDescriptorUnit);
+  }
+
+  WarpgroupProduct product_of_warpgroup(const std::string& sums, int columns) const {
+    WarpgroupProduct product;
+    product.element = pattern_.element;
+    product.columns = columns;
+    product.sum = [sums](int i) { return fmt::format("{}[0][{}][{}]", sums, i / 4, i % 4); };
+    return product;
+  }
+
+  void multiply_keys_together() {
+    WarpgroupProduct product = product_of_warpgroup(names_.scores, tile_.keys);
+    product.rows_at = descriptor_along(names_.query_at, tile_.queries);
+    product.columns_at =
+        descriptor_along(descriptor_at_stage(names_.key_at, key_elements()), tile_.keys);
+    write_warpgroup_fence(text_);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, dimensions() / 16);
+    write_warpgroup_product(text_, product);
+    text_.close();
+    commit_warpgroup_products(text_);
+    await_warpgroup_products(text_, 0);
+  }
+
+  void multiply_values_together() {
+    WarpgroupProduct product = product_of_warpgroup(names_.mix, value_dimensions());
+    product.rows_in_registers = true;
+    for (int i = 0; i < 4; ++i)
+      product.rows_at += fmt::format("{}\"r\"({}[{}][{}])", i == 0 ? "" : ", ", names_.weights,
+                                     names_.k, i);
+    product.columns_at = fmt::format(
+        "{} + {} * {}", descriptor_at_stage(names_.value_at, value_elements()), names_.k,
+        16 * AttentionTile::kPanelBytes / kDescriptorUnit);
+    product.turns_columns = true;
+    text_.line("unsigned int {}[{}][4];", names_.weights, tile_.keys / 16);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, tile_.keys / 16);
+    pack_weights("0", fmt::format("{}[{}]", names_.weights, names_.k));
+    text_.close();
+    write_warpgroup_fence(text_);
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, tile_.keys / 16);
+    write_warpgroup_product(text_, product);
+    text_.close();
+    commit_warpgroup_products(text_);
+    await_warpgroup_products(text_, 0);
+  }
+
+  // The weights of sixteen keys as a fragment of the product with the values.
+  void pack_weights(const std::string& fragment, const std::string& to) {
+    for (int part = 0; part < 4; ++part) {
+      const std::string at =
+          fmt::format("{}[{}][2 * {} + {}]", names_.scores, fragment, names_.k, part / 2);
+      text_.line(
+          "asm(\"cvt.rn.{}.f32 %0, %1, %2;\" : \"=r\"({}[{}]) : \"f\"({}[{}]), \"f\"({}[{}]));",
+          pattern_.element == ScalarType::f16 ? "f16x2" : "bf16x2", to, part, at, part % 2 * 2 + 1,
+          at, part % 2 * 2);
+    }
   }
 
   std::string at_stage(const std::string& at, std::int64_t elements) const {
@@ -513,20 +622,16 @@ class AttentionCode {
   }
 
   void multiply_values() {
+    if (tile_.by_warpgroups) {
+      multiply_values_together();
+      return;
+    }
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, tile_.keys / 16);
     text_.line("unsigned int {}[{}][4];", names_.weights, fragments());
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, fragments());
-    for (int part = 0; part < 4; ++part) {
-      const std::string at =
-          fmt::format("{}[{}][2 * {} + {}]", names_.scores, names_.i, names_.k, part / 2);
-      text_.line(
-          "asm(\"cvt.rn.{}.f32 %0, %1, %2;\" : \"=r\"({}[{}][{}]) : \"f\"({}[{}]), "
-          "\"f\"({}[{}]));",
-          pattern_.element == ScalarType::f16 ? "f16x2" : "bf16x2", names_.weights, names_.i, part,
-          at, part % 2 * 2 + 1, at, part % 2 * 2);
-    }
+    pack_weights(names_.i, fmt::format("{}[{}]", names_.weights, names_.i));
     text_.close();
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, value_dimensions() / 16);
@@ -592,7 +697,7 @@ class AttentionCode {
     over_copies();
     text_.line("if ({}) {}[{}] = 0;", names_.is_nonfinite, names_.to, names_.e);
     close_rows();
-    text_.line("__syncthreads();");
+    share_tiles();
     text_.close();
     text_.close();
   }

@@ -16,6 +16,9 @@ struct AttentionTile {
   int keys = 64;     // of a tile
   int warps = 4;
   int stages = 2;  // tiles of keys and of values in shared memory
+  // Four warps together multiply by Hopper's instruction, each 16 rows of its 64; else a warp by
+  // itself, 16 rows or 32.
+  bool by_warpgroups = false;
   // Values of masked keys may be infinite or no numbers, which zero would not take away.
   bool guards_values = true;
 

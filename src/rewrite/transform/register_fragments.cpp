@@ -1,15 +1,10 @@
 #include "rewrite/transform/register_fragments.h"
 
+#include "rewrite/transform/warpgroup_product.h"
+
 #include <fmt/format.h>
 
 namespace regraph::rewrite {
-
-namespace {
-
-constexpr int kInstructionRows = 64;
-constexpr int kWarpgroup = 128;
-
-}  // namespace
 
 RegisterFragments::RegisterFragments(CodeLines& lines, const TensorTile& tile,
                                      const TensorNames& names, Names& fresh)
@@ -21,7 +16,7 @@ RegisterFragments::RegisterFragments(CodeLines& lines, const TensorTile& tile,
       fragments_(fresh.fresh("fragments")) {}
 
 int RegisterFragments::count() const {
-  return tile_.warp[factor_] / kInstructionRows;
+  return tile_.warp[factor_] / kWarpgroupRows;
 }
 
 void RegisterFragments::declare() {
@@ -29,7 +24,7 @@ void RegisterFragments::declare() {
   // lanes, which are exchanged by their numbers, meet all banks.
   const std::string quad = fmt::format("({0} % 32 / 8 + {0} / 4 % 2 * 4)", names_.thread);
   lines_.line("const int {} = {} + {} % {} / 32 * {} + {} * {};", row_, names_.in_warp[factor_],
-              names_.thread, kWarpgroup, 16 * count(), quad, 2 * count());
+              names_.thread, kWarpgroupThreads, 16 * count(), quad, 2 * count());
   lines_.line("unsigned int {}[{}][{}][4];", fragments_, tile_.depth / tile_.step_depth(), count());
 }
 

@@ -19,12 +19,8 @@ namespace regraph::rewrite {
 
 namespace {
 
-constexpr int kInstructionRows = 64;
 // Of strips: eight lines of a panel are exchanged by the last bits of addresses.
 constexpr int kStripAlignment = 1024;
-// Of the descriptors of shared memory: addresses count 16 bytes (PTX ISA, "Matrix Descriptor").
-constexpr int kDescriptorUnit = 16;
-constexpr int kEightLines = 8 * TensorTile::kPanelBytes;
 // Of tiles that are taken together; of prototypes 4, 8 and 16 differed by some 5 % on an H200.
 constexpr int kTogether = 8;
 // How a block's registers are shared out: 128 threads with the former and 256 with the latter are
@@ -77,7 +73,7 @@ class WarpgroupCode {
   // Of one instruction.
   int columns() const { return tile_.tile[across_]; }
   int pitch() const { return tile_.staged_pitch(rows_); }
-  int fragments() const { return tile_.warp[lines_] / kInstructionRows; }
+  int fragments() const { return tile_.warp[lines_] / kWarpgroupRows; }
   int steps() const { return tile_.depth / tile_.step_depth(); }
   int strip_bytes(std::size_t i) const { return tile_.strip_elements(i) * tile_.element_bytes(); }
 
@@ -218,10 +214,7 @@ class WarpgroupCode {
       start += to_line > 0 ? fmt::format(" + {} * {}", line, to_line)
                            : fmt::format(" + {} / {} * {}", line, tile_.panel(), panels);
     }
-    text_.line(
-        "const unsigned long long {} = (1ull << 62) | ({}ull << 32) | ({}ull << 16) | "
-        "(({}) >> 4 & 0x3fff);",
-        names_.at[i], kEightLines / kDescriptorUnit, panels / kDescriptorUnit, start);
+    text_.line("const unsigned long long {} = {};", names_.at[i], panel_descriptor(start, panels));
   }
 
   // From a descriptor to that of the instruction's next places along k, and of the next 64 lines.
@@ -231,7 +224,7 @@ class WarpgroupCode {
     return bytes / kDescriptorUnit;
   }
   int fragment_units() const {
-    return kInstructionRows * TensorTile::kPanelBytes / kDescriptorUnit;
+    return kWarpgroupRows * TensorTile::kPanelBytes / kDescriptorUnit;
   }
 
   void multiply() {
@@ -252,7 +245,7 @@ class WarpgroupCode {
     text_.line("{}asm volatile(\"fence.proxy.async;\" ::: \"memory\");",
                tile_.by_boxes ? "if (!" + by_boxes_ + ") " : "");
     if (!tile_.from_registers)
-      text_.line("asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");");
+      write_warpgroup_fence(text_);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.inner, steps());
     if (tile_.from_registers) load_fragments();
@@ -286,65 +279,39 @@ class WarpgroupCode {
     if (!tile_.from_registers) await(0);
   }
 
-  void commit() {
-    text_.line("asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");");
-  }
-  void await(int groups) {
-    text_.line("asm volatile(\"wgmma.wait_group.sync.aligned {};\" ::: \"memory\");", groups);
-  }
+  void commit() { commit_warpgroup_products(text_); }
+  void await(int groups) { await_warpgroup_products(text_, groups); }
 
   // Into registers whose product of the strip before is there: each step along k is a group. At the
   // last step all of the strip before is.
   void load_fragments() {
     await(steps() - 1);
     fragments_.load(names_.stage, names_.inner);
-    text_.line("asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");");
+    write_warpgroup_fence(text_);
   }
 
   std::string held() const { return names_.held[rows_]; }
 
-  // What the instruction is told behind its operands: that it adds, signs, and transpositions,
-  // which are for factors of 16 bits in shared memory.
-  std::string flags() const {
-    if (!is_floating(tile_.element)) return "1";
-    if (tile_.element == ScalarType::f32) return "1, 1, 1";
-    return fmt::format("1, 1, 1, {}, {}", factor(lines_).along_k ? 0 : 1,
-                       factor(across_).along_k ? 0 : 1);
-  }
-
   void multiply_fragment() {
-    const int registers = columns() / 2;
-    text_.line("asm volatile(\"wgmma.mma_async.sync.aligned.m64n{0}k{1}.{3}.{2}.{2} {{\"",
-               columns(), tile_.step_depth(), tensor_core_type(tile_.element),
-               product_.sum_type == ScalarType::f32 ? "f32" : "s32");
-    constexpr int kPerLine = 16;
-    const auto list = [&](const auto& one, const char* quote) {
-      for (int first = 0; first < registers; first += kPerLine) {
-        std::string line = first == 0 && quote[0] == '\0' ? ": " : "";
-        for (int i = first; i < std::min(first + kPerLine, registers); ++i)
-          line += one(i) + (i + 1 < registers ? ", " : "");
-        text_.add("    " + (quote + line + quote));
-      }
-    };
-    list([](int i) { return fmt::format("%{}", i); }, "\"");
-    const char sum = product_.sum_type == ScalarType::f32 ? 'f' : 'r';
-    const auto sums = [&](int i) {
-      return fmt::format("\"+{}\"({}[{}][{}])", sum, held(), names_.i, i);
-    };
-    if (tile_.from_registers) {
-      text_.line("    \"}}, {{%{}, %{}, %{}, %{}}}, %{}, {};\"", registers, registers + 1,
-                 registers + 2, registers + 3, registers + 4, flags());
-      list(sums, "");
-      text_.line("    : {},", fragments_.operands(names_.inner, names_.i));
-    } else {
-      text_.line("    \"}}, %{}, %{}, {};\"", registers, registers + 1, flags());
-      list(sums, "");
-      text_.line("    : \"l\"({} + {} * {} + {} * {} + {} * {}),", names_.at[lines_], names_.stage,
-                 strip_bytes(lines_) / kDescriptorUnit, names_.i, fragment_units(), names_.inner,
-                 step_units(lines_));
-    }
-    text_.line("      \"l\"({} + {} * {} + {} * {}));", names_.at[across_], names_.stage,
-               strip_bytes(across_) / kDescriptorUnit, names_.inner, step_units(across_));
+    WarpgroupProduct one;
+    one.element = tile_.element;
+    one.sum_type = product_.sum_type;
+    one.columns = columns();
+    one.depth = tile_.step_depth();
+    one.sum = [&](int i) { return fmt::format("{}[{}][{}]", held(), names_.i, i); };
+    one.rows_in_registers = tile_.from_registers;
+    one.rows_at =
+        tile_.from_registers
+            ? fragments_.operands(names_.inner, names_.i)
+            : fmt::format("{} + {} * {} + {} * {} + {} * {}", names_.at[lines_], names_.stage,
+                          strip_bytes(lines_) / kDescriptorUnit, names_.i, fragment_units(),
+                          names_.inner, step_units(lines_));
+    one.columns_at = fmt::format("{} + {} * {} + {} * {}", names_.at[across_], names_.stage,
+                                 strip_bytes(across_) / kDescriptorUnit, names_.inner,
+                                 step_units(across_));
+    one.turns_rows = !factor(lines_).along_k;
+    one.turns_columns = !factor(across_).along_k;
+    write_warpgroup_product(text_, one);
   }
 
   // The sums, where the strips were: all of them are multiplied by now. A thread holds neighbours
@@ -363,7 +330,7 @@ class WarpgroupCode {
                tile_.from_registers
                    ? fmt::format("{} + 2 * {} + {} % 2", fragments_.row(), names_.i, names_.j)
                    : fmt::format("{} + {} * {} + {} % {} / 32 * 16 + {} % 32 / 4 + {} % 2 * 8",
-                                 names_.in_warp[lines_], names_.i, kInstructionRows, names_.thread,
+                                 names_.in_warp[lines_], names_.i, kWarpgroupRows, names_.thread,
                                  kWarpgroupThreads, names_.thread, names_.j));
     text_.line("const int {} = {} / 2 * 8 + {} % 4 * 2;", names_.offset, names_.j, names_.thread);
     text_.line(

@@ -14,10 +14,10 @@
 
 #include "rewrite/forms/ir.h"
 #include "rewrite/transform/tensor_tile.h"
+#include "rewrite/transform/warpgroup_product.h"
 
 namespace regraph::rewrite {
 
-inline constexpr int kWarpgroupThreads = 128;
 inline constexpr int kMultiplyingThreads = 2 * kWarpgroupThreads;
 
 // The kernel's body. The grid has a block for every tile, along the axes of the factors; blocks are
