@@ -203,6 +203,16 @@ TEST(TensorAttention, MultipliesByWarpgroups) {
   }
 }
 
+TEST(TensorAttention, ScalesScoresWhateverTheirSign) {
+  for (const char* score : {"s * scale", "s * -scale", "s / 8.0f", "s * scale * 0.0f"}) {
+    SCOPED_TRACE(score);
+    const Kernel kernel{.score = score,
+                        .tests = "[{group: 1, key_heads: 1, sequence: 37}]",
+                        .result = "from_float(mix[d] / sum + 0.01f * m)"};
+    expect_text(code_of(kernel, online(kernel), step()), "is_scaled_late");
+  }
+}
+
 TEST(TensorAttention, WarpgroupsLeaveOutWhatIsMasked) {
   for (const Kernel& kernel :
        {Kernel{.keys = "min(q + 1, sequence)"},

@@ -1,7 +1,10 @@
 #include "rewrite/transform/attention_code.h"
 
 #include "affine/block_geometry.h"
+#include "rewrite/analysis/attention_loop.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/forms/uses.h"
+#include "rewrite/transform/attention_copies.h"
 #include "rewrite/transform/attention_results.h"
 #include "rewrite/transform/attention_tile.h"
 #include "rewrite/transform/code_lines.h"
@@ -33,16 +36,19 @@ class AttentionCode {
         tile_(tile),
         fresh_(with_taken_names(pattern)),
         names_(fresh_),
-        type_(cuda_name(pattern.element)) {}
+        scale_(scale_of_scores()),
+        type_(cuda_name(pattern.element)),
+        copies_(text_, pattern_, tile_, names_) {}
 
   Block run() {
     declare_rows();
     declare_keys();
-    declare_shared();
-    define_fill();
-    fill_query();
+    copies_.declare_shared();
+    copies_.define_fill();
+    copies_.fill_query();
     start();
     go_over_keys();
+    scale_largest();
     // Results go where the warp's queries were.
     wait(0);
     write_attention_results(text_, pattern_, tile_, names_);
@@ -133,84 +139,6 @@ class AttentionCode {
     }
   }
 
-  std::int64_t key_elements() const {
-    return std::int64_t{AttentionTile::panels(dimensions())} * AttentionTile::kPanel * tile_.keys;
-  }
-  std::int64_t value_elements() const {
-    return std::int64_t{AttentionTile::panels(value_dimensions())} * AttentionTile::kPanel *
-           tile_.keys;
-  }
-
-  void declare_shared() {
-    const int rows =
-        std::max(AttentionTile::panels(dimensions()), AttentionTile::panels(value_dimensions()));
-    text_.line("extern __shared__ __align__(128) {} {}[];", type_, names_.tiles);
-    text_.line("{}* const {} = {};", type_, names_.query, names_.tiles);
-    text_.line("{}* const {} = {} + {};", type_, names_.keys, names_.query,
-               rows * AttentionTile::kPanel * tile_.queries);
-    text_.line("{}* const {} = {} + {};", type_, names_.values, names_.keys,
-               tile_.stages * key_elements());
-  }
-
-  // Whether rows of the array may be copied by vectors: a condition; empty where they never are.
-  std::string is_whole(const AttentionRows& rows) const {
-    if (!rows.divisible) return "";
-    std::string condition;
-    for (const std::string& parameter : *rows.divisible)
-      condition += fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter,
-                               AttentionTile::kVector);
-    return condition.empty() ? "true" : condition;
-  }
-
-  // Copies `lines` rows to `to`, those of which `inside` says so, zeros for the others. The symbol
-  // of the rows is `number`, which is `start` at the first.
-  void copy_rows(const AttentionRows& rows, const std::string& symbol, const std::string& start,
-                 const std::string& inside, const std::string& to, int lines) {
-    const int vectors = rows.elements / AttentionTile::kVector;
-    const int copies = lines * vectors;
-    text_.unroll();
-    text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.step, copies, tile_.threads());
-    if (copies % tile_.threads() != 0)
-      text_.line("if ({} + {} >= {}) break;", names_.step, names_.thread, copies);
-    if (tile_.threads() % vectors == 0) {
-      // Lines are evenly apart, and a thread's places in them are the same: addresses are one and
-      // numbers.
-      text_.line("const unsigned int {} = (unsigned int){} / {} + {} / {};", names_.line,
-                 names_.thread, vectors, names_.step, vectors);
-      text_.line("const unsigned int {} = (unsigned int){} % {} * {};", names_.offset,
-                 names_.thread, vectors, AttentionTile::kVector);
-    } else {
-      text_.line("const unsigned int {} = (unsigned int)({} + {}) / {};", names_.line,
-                 names_.thread, names_.step, vectors);
-      text_.line("const unsigned int {} = (unsigned int)({} + {}) % {} * {};", names_.offset,
-                 names_.thread, names_.step, vectors, AttentionTile::kVector);
-    }
-    text_.line("const int {} = {} + (int){};", symbol, start, names_.line);
-    text_.line("const bool {} = {};", names_.inside, inside);
-    // Nothing is read where the row is not inside.
-    text_.line("const {}* const {} = {} + ({} + {});", type_, names_.from, rows.array,
-               text_of(rows.index, true), names_.offset);
-    text_.line("{}* const {} = {} + ({});", type_, names_.to, to,
-               place_in_panels(names_.line, names_.offset, lines, AttentionTile::kVector));
-    const std::string whole = is_whole(rows);
-    if (!whole.empty() && whole != "true") text_.open("if ({})", whole);
-    if (!whole.empty()) {
-      text_.line("asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;\" ::");
-      text_.line("             \"r\"((unsigned int)__cvta_generic_to_shared({})), \"l\"({}),",
-                 names_.to, names_.from);
-      text_.line("             \"r\"({} ? 16 : 0) : \"memory\");", names_.inside);
-    }
-    if (whole != "true") {
-      if (!whole.empty()) text_.reopen("} else {");
-      text_.unroll();
-      text_.line("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3} ? {4}[{0}] : {5};", names_.e,
-                 AttentionTile::kVector, names_.to, names_.inside, names_.from,
-                 print(zero_of(pattern_.element)));
-      if (!whole.empty()) text_.close();
-    }
-    text_.close();
-  }
-
   void commit() { text_.line("asm volatile(\"cp.async.commit_group;\" ::: \"memory\");"); }
   void wait(int groups) {
     text_.line("asm volatile(\"cp.async.wait_group {};\" ::: \"memory\");", groups);
@@ -222,24 +150,6 @@ class AttentionCode {
     if (tile_.by_warpgroups)
       text_.line("asm volatile(\"fence.proxy.async;\" ::: \"memory\");");
     text_.line("__syncthreads();");
-  }
-
-  void define_fill() {
-    text_.open("const auto {} = [&](int {}, int {})", names_.fill, names_.into, names_.next);
-    std::string inside = fmt::format("{} < {}", pattern_.key, names_.end);
-    for (const TileGuard& guard : pattern_.others)
-      inside += " && " + print(guard.expression(false));
-    copy_rows(pattern_.keys, pattern_.key, names_.next, inside,
-              fmt::format("{} + {} * {}", names_.keys, names_.into, key_elements()), tile_.keys);
-    copy_rows(pattern_.values, pattern_.key, names_.next, inside,
-              fmt::format("{} + {} * {}", names_.values, names_.into, value_elements()),
-              tile_.keys);
-    text_.close("};");
-  }
-
-  void fill_query() {
-    copy_rows(pattern_.query, row(), names_.first, fmt::format("{} <= {}", row(), names_.last),
-              names_.query, tile_.queries);
   }
 
   // The tiles before the loop, which has as many groups of copies on their way at any time.
@@ -258,6 +168,7 @@ class AttentionCode {
     text_.line("{}[{}][{}] = {};", names_.largest, names_.i, names_.h,
                print(pattern_.maximum_at_first));
     close_rows();
+    declare_scale();
     text_.open("const auto {} = [](float exponent)", names_.exp2);
     text_.line("float result;");
     text_.line("asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(result) : \"f\"(exponent));");
@@ -269,6 +180,55 @@ class AttentionCode {
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, dimensions() / 16);
     load_query();
+    text_.close();
+  }
+
+  // What the scores are the products of rows multiplied with, the same for all of them; null: they
+  // are something else, or the first score is compared with a number.
+  ExprPtr scale_of_scores() const {
+    if (!is_minus_infinity(pattern_.maximum_at_first)) return nullptr;
+    return is_named(pattern_.score, pattern_.dot) ? nullptr : scale_in(pattern_.score);
+  }
+  // What the product of two rows is multiplied with in the expression; null: it is no product.
+  ExprPtr scale_in(const ExprPtr& expr) const {
+    if (is_named(expr, pattern_.dot)) return floating("1.0f");
+    const auto* binary = as<Binary>(expr);
+    if (binary == nullptr) return nullptr;
+    const bool multiplies = binary->op == BinaryOperator::multiply;
+    if (!multiplies && binary->op != BinaryOperator::divide) return nullptr;
+    const bool is_left = is_mentioned(binary->left, pattern_.dot);
+    const ExprPtr& other = is_left ? binary->right : binary->left;
+    const ExprPtr inner = scale_in(is_left ? binary->left : binary->right);
+    const bool is_of_all = all_expressions(other, [&](const Expr& node) {
+      return !is<Subscript>(node) && !is_named(node, pattern_.dot) && !is_named(node, row()) &&
+             !is_named(node, pattern_.key);
+    });
+    if (!inner || !is_of_all || (!multiplies && !is_left)) return nullptr;
+    if (!multiplies) return source::divide(inner, other);
+    const bool is_whole = is_named(is_left ? binary->left : binary->right, pattern_.dot);
+    return is_whole ? other : source::multiply(inner, other);
+  }
+
+  // A positive scale leaves the order of the scores as it is and goes into the exponent, which is a
+  // multiply-add anyway.
+  void declare_scale() {
+    if (!scale_) return;
+    text_.line("const float {} = {};", names_.scale, print(scale_));
+    text_.line("const bool {0} = {1} > 0.0f && {1} < INFINITY;", names_.is_scaled_late,
+               names_.scale);
+    text_.line("const float {} = {} ? {} * {} : {};", names_.to_exponent, names_.is_scaled_late,
+               names_.scale, kLog2E, kLog2E);
+  }
+
+  std::string to_exponent() const { return scale_ ? names_.to_exponent : kLog2E; }
+
+  // As the original has it.
+  void scale_largest() {
+    if (!scale_) return;
+    text_.open("if ({})", names_.is_scaled_late);
+    over_rows();
+    text_.line("{}[{}][{}] *= {};", names_.largest, names_.i, names_.h, names_.scale);
+    close_rows();
     text_.close();
   }
 
@@ -389,7 +349,7 @@ class AttentionCode {
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.keys / 16);
     load_part(fmt::format("{} + {} * {}",
-                          along(at_stage(names_.key_at, key_elements()), names_.k, tile_.keys),
+                          along(at_stage(names_.key_at, copies_.key_elements()), names_.k, tile_.keys),
                           names_.j, 16 * AttentionTile::kPanelBytes),
               false);
     multiply(names_.scores, {query_part(0), query_part(1), query_part(2), query_part(3)});
@@ -418,7 +378,7 @@ class AttentionCode {
     WarpgroupProduct product = product_of_warpgroup(names_.scores, tile_.keys);
     product.rows_at = descriptor_along(names_.query_at, tile_.queries);
     product.columns_at =
-        descriptor_along(descriptor_at_stage(names_.key_at, key_elements()), tile_.keys);
+        descriptor_along(descriptor_at_stage(names_.key_at, copies_.key_elements()), tile_.keys);
     write_warpgroup_fence(text_);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.k, dimensions() / 16);
@@ -435,7 +395,7 @@ class AttentionCode {
       product.rows_at += fmt::format("{}\"r\"({}[{}][{}])", i == 0 ? "" : ", ", names_.weights,
                                      names_.k, i);
     product.columns_at = fmt::format(
-        "{} + {} * {}", descriptor_at_stage(names_.value_at, value_elements()), names_.k,
+        "{} + {} * {}", descriptor_at_stage(names_.value_at, copies_.value_elements()), names_.k,
         16 * AttentionTile::kPanelBytes / kDescriptorUnit);
     product.turns_columns = true;
     text_.line("unsigned int {}[{}][4];", names_.weights, tile_.keys / 16);
@@ -552,7 +512,15 @@ class AttentionCode {
       return is_named(node, row()) || is_named(node, pattern_.key);
     });
     const bool is_plain = is_named(pattern_.score, pattern_.dot);
-    if (!is_plain) {
+    if (scale_) {
+      text_.open("if (!{})", names_.is_scaled_late);
+      over_rows();
+      over_scores();
+      text_.line("{} *= {};", score_at(), names_.scale);
+      close_rows();
+      close_rows();
+      text_.close();
+    } else if (!is_plain) {
       over_rows();
       if (follows_place) declare_row();
       over_scores();
@@ -603,9 +571,9 @@ class AttentionCode {
       text_.line("{0} = fmaxf({0}, __shfl_xor_sync(0xffffffffu, {0}, {1}));", names_.higher, apart);
     // While there is nothing but minus infinity, weights are zero.
     text_.line("const float {0} = {1} == -INFINITY ? 0.0f : {1} * {2};", names_.base, names_.higher,
-               kLog2E);
+               to_exponent());
     text_.line("const float {} = {}(fmaf({}, {}, -{}));", names_.shrink, names_.exp2, largest,
-               kLog2E, names_.base);
+               to_exponent(), names_.base);
     text_.line("{} = {};", largest, names_.higher);
     text_.line("{} *= {};", total, names_.shrink);
     text_.unroll();
@@ -615,7 +583,7 @@ class AttentionCode {
                  names_.shrink);
     text_.close();
     over_scores();
-    text_.line("{0} = {1}(fmaf({0}, {2}, -{3}));", score_at(), names_.exp2, kLog2E, names_.base);
+    text_.line("{0} = {1}(fmaf({0}, {2}, -{3}));", score_at(), names_.exp2, to_exponent(), names_.base);
     text_.line("{} += {};", total, score_at());
     close_rows();
     close_rows();
@@ -636,7 +604,7 @@ class AttentionCode {
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, value_dimensions() / 16);
     load_part(fmt::format("{} + {} * {}",
-                          along(at_stage(names_.value_at, value_elements()), names_.j, tile_.keys),
+                          along(at_stage(names_.value_at, copies_.value_elements()), names_.j, tile_.keys),
                           names_.k, 16 * AttentionTile::kPanelBytes),
               true);
     const auto weights = [&](int part) {
@@ -653,7 +621,7 @@ class AttentionCode {
   // are added to the rows that have them, whose weights are no zeros, and taken away.
   void add_nonfinite_values() {
     const int vectors = value_dimensions() / AttentionTile::kVector;
-    const auto stage = fmt::format("{} + {} * {}", names_.values, names_.stage, value_elements());
+    const auto stage = fmt::format("{} + {} * {}", names_.values, names_.stage, copies_.value_elements());
     const char* const mask = pattern_.element == ScalarType::f16 ? "0x7c00" : "0x7f80";
     const auto over_copies = [&] {
       text_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.thread,
@@ -708,8 +676,10 @@ class AttentionCode {
   const AttentionTile& tile_;
   Names fresh_;
   const AttentionNames names_;
+  const ExprPtr scale_;  // null: the scores are not products times a scale
   const std::string type_;
   CodeLines text_;
+  AttentionCopies copies_;
 };
 
 }  // namespace

@@ -81,6 +81,9 @@ struct AttentionNames {
         base(names.fresh("base")),
         shrink(names.fresh("shrink")),
         exp2(names.fresh("power_of_two")),
+        scale(names.fresh("score_scale")),
+        is_scaled_late(names.fresh("is_scaled_late")),
+        to_exponent(names.fresh("to_exponent")),
         has_nonfinite(names.fresh("has_nonfinite")),
         is_nonfinite(names.fresh("is_nonfinite")),
         i(names.fresh("i")),
@@ -92,7 +95,7 @@ struct AttentionNames {
   const std::string tiles, query, keys, values, thread, lane, group, pair, first, limit, last, warp,
       begin, end, tile, stage, next, fill, into, step, line, offset, to, from, inside, query_at,
       key_at, value_at, held_query, held, weights, scores, mix, largest, total, higher, base,
-      shrink, exp2, has_nonfinite, is_nonfinite, i, j, k, h, e;
+      shrink, exp2, scale, is_scaled_late, to_exponent, has_nonfinite, is_nonfinite, i, j, k, h, e;
 };
 
 }  // namespace regraph::rewrite
