@@ -1,6 +1,7 @@
 // Maps of tensors that a kernel makes, and copies of boxes by them.
 #include "ptx/ptx_test_support.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace regraph::ptx::tensor_map_test {
@@ -50,7 +51,8 @@ struct Outcome {
 };
 
 // A warp that copies a box, and hands all that came on to `out`.
-Outcome run_body(const std::string& body, const RunOptions& options = {}) {
+Outcome run_body(const std::string& body, const RunOptions& options = {},
+                 const std::vector<std::uint32_t>& first_values = {}) {
   const Program program = load_or_die(
       ".version 8.6\n.target sm_90a\n.address_size 64\n"
       ".global .align 128 .b8 maps[256];\n"
@@ -72,6 +74,7 @@ Outcome run_body(const std::string& body, const RunOptions& options = {}) {
   DeviceMemory memory;
   std::vector<std::uint32_t> values(kRows * kColumns);
   std::iota(values.begin(), values.end(), 1U);
+  std::copy(first_values.begin(), first_values.end(), values.begin());
   const auto in = make_buffer(memory, "in", values);
   const auto out =
       make_buffer(memory, "out", std::vector<std::uint32_t>(kBoxRows * kBoxColumns, 7U));
@@ -113,6 +116,24 @@ TEST(TensorMap, BoxesAreZeroOutsideOfTheTensor) {
       }
     }
   }
+}
+
+// As an H200 does it.
+TEST(TensorMap, BoxesOfTf32Round) {
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> cases = {
+      {0x3f800000, 0x3f800000}, {0x3f800800, 0x3f800000}, {0x3f801000, 0x3f800000},
+      {0x3f801800, 0x3f802000}, {0x3f803000, 0x3f804000}, {0x3f80f000, 0x3f810000},
+      {0xbf801000, 0xbf800000}, {0xbf803000, 0xbf804000}, {0x00001000, 0x00000000},
+      {0x80003000, 0x80004000}, {0x7f7fffff, 0x7f800000}, {0xff800000, 0xff800000},
+      {0x7fc01234, 0x7fffe000}, {0x7f800001, 0x7fffe000}};
+  std::vector<std::uint32_t> values;
+  for (const auto& [value, rounded] : cases)
+    values.push_back(value);
+  const Outcome run = run_body(
+      make_map() + field("elemtype", "11") + kPutMap + copy_box("0", "0") + kWait, {}, values);
+  ASSERT_TRUE(run.result.ok()) << run.result.fault.message;
+  for (std::uint32_t i = 0; i < cases.size(); ++i)
+    EXPECT_EQ(element(run.out, 0, i), cases[i].second) << std::hex << cases[i].first;
 }
 
 TEST(TensorMap, ReadingBeforeTheBoxIsThereIsARace) {

@@ -171,17 +171,21 @@ class TensorCopy {
   static constexpr std::uint64_t kMostBytes = 256 << 10;
   static constexpr std::uint32_t kTf32 = 11;
 
-  // To 10 bits of the mantissa, the nearest, of two the even one. That the copies round is how
-  // CUTLASS uses them; which way ties go was not measured.
+  // To 10 bits of the mantissa, the nearest, of two the even one; NaNs are one, as on an H200.
   static void round_to_tf32(std::byte* values, std::uint64_t bytes) {
     constexpr Word kCut = 13;
     constexpr Word kExponent = 0x7f800000U;
+    constexpr Word kMantissa = 0x007fffffU;
+    constexpr Word kNan = 0x7fffe000U;
     for (std::uint64_t at = 0; at + sizeof(Word) <= bytes; at += sizeof(Word)) {
       Word bits = 0;
       std::memcpy(&bits, values + at, sizeof(bits));
-      if ((bits & kExponent) == kExponent) continue;
-      bits += (1U << (kCut - 1)) - 1 + (bits >> kCut & 1U);
-      bits &= ~((1U << kCut) - 1);
+      if ((bits & kExponent) != kExponent) {
+        bits += (1U << (kCut - 1)) - 1 + (bits >> kCut & 1U);
+        bits &= ~((1U << kCut) - 1);
+      } else if ((bits & kMantissa) != 0) {
+        bits = kNan;
+      }
       std::memcpy(values + at, &bits, sizeof(bits));
     }
   }
