@@ -188,6 +188,14 @@ void judge(const MachineCode& code, const LoopMatch& match, const ptx::Profile& 
   }
 }
 
+// Instructions under a guard that never holds, as ptxas puts in front of fences, only take a slot.
+void leave_out_never(const MachineCode& code, ExecutionCounts& counts) {
+  for (std::size_t j = 0; j < code.instructions.size(); ++j) {
+    const Instruction& what = code.instructions[j].what;
+    if (what.guard == kTrue && what.guard_negated) counts.executions[j] = 0.0;
+  }
+}
+
 }  // namespace
 
 ExecutionCounts count_executions(const MachineCode& code, const ptx::Program& program,
@@ -206,6 +214,7 @@ ExecutionCounts count_executions(const MachineCode& code, const ptx::Program& pr
   const LoopMatch match(code, flow, profile);
   counts.ptx_instruction = match.ptx_instructions();
   Counter(code, match, counts).run();
+  leave_out_never(code, counts);
   judge(code, match, profile, counts);
   return counts;
 }

@@ -145,10 +145,10 @@ class AttentionCode {
     share_tiles();
   }
   // What threads wrote to shared memory, all see from here on; warpgroups' products read it by
-  // another way.
+  // another way. A fence for all of memory would wait as long as one of the GPU does.
   void share_tiles() {
     if (tile_.by_warpgroups)
-      text_.line("asm volatile(\"fence.proxy.async;\" ::: \"memory\");");
+      text_.line("asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");");
     text_.line("__syncthreads();");
   }
 

@@ -242,7 +242,7 @@ class WarpgroupCode {
     over_strips();
     text_.line("{}({} + 8 * {}, {});", wait_, full_, names_.stage, phase_);
     // What threads stored, the tensor cores read by another way.
-    text_.line("{}asm volatile(\"fence.proxy.async;\" ::: \"memory\");",
+    text_.line("{}asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");",
                tile_.by_boxes ? "if (!" + by_boxes_ + ") " : "");
     if (!tile_.from_registers)
       write_warpgroup_fence(text_);
