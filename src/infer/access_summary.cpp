@@ -180,7 +180,7 @@ Result<IntegerExpression> AccessSummary::length(const std::string& parameter) co
   }
   std::vector<IntegerExpression> bounds;
   for (const Access& access : use.accesses) {
-    auto last = bounds_.upper(access.index, access.guards);
+    auto last = bounds_.row_major_upper(access.index, access.guards);
     for (const auto& [name, value] : values_) {
       if (last) last = last->substitute(name, value);
     }

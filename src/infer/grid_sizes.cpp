@@ -1,5 +1,7 @@
 #include "infer/grid_sizes.h"
 
+#include "kernel/derived_tests.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -82,6 +84,30 @@ void shrink_sizes(const std::vector<std::string>& names, Manifest& manifest) {
     if (largest.empty() || sizes[largest] <= 2) break;
     sizes[largest] /= 2;
   }
+}
+
+void add_small_tests(const std::vector<std::string>& names, const std::vector<std::string>& small,
+                     Manifest& manifest) {
+  const bool has_small = std::ranges::any_of(
+      names, [&](const std::string& name) { return manifest.sizes.at(name) <= kStructuralSize; });
+  if (!has_small || !manifest.tests.empty()) return;
+  constexpr std::array<std::int64_t, 4> kOdd = {5, 9, 7, 3};
+  constexpr std::int64_t kEven = 8;
+  for (const bool is_odd : {true, false}) {
+    Symbols symbols;
+    std::size_t number = 0;
+    for (const std::string& name : names) {
+      const std::int64_t wanted = is_odd ? kOdd[number++ % kOdd.size()] : kEven;
+      symbols[name] = std::min(manifest.sizes.at(name), wanted);
+    }
+    manifest.tests.push_back(std::move(symbols));
+  }
+  Symbols less = manifest.tests.front();
+  for (const std::string& name : small) {
+    const auto size = manifest.sizes.find(name);
+    if (size != manifest.sizes.end() && size->second > 1) less[name] = size->second - 1;
+  }
+  if (less != manifest.tests.front()) manifest.tests.push_back(std::move(less));
 }
 
 bool is_moderate(const Problem& problem, const Symbols& symbols) {

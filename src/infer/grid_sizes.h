@@ -18,6 +18,12 @@ void shrink_sizes(const std::vector<std::string>& names, Manifest& manifest);
 // Whether a launch of the problem at these sizes has no more threads and elements than that.
 [[nodiscard]] bool is_moderate(const Problem& problem, const Symbols& symbols);
 
+// Tests for sizes called `names` that were halved until they look like structural ones, which tests
+// leave as they are: odd ones, even ones, and odd ones with every `small` size one less. None where
+// no size is that small, or the manifest has tests.
+void add_small_tests(const std::vector<std::string>& names, const std::vector<std::string>& small,
+                     Manifest& manifest);
+
 // "no size is given: B, C = 64 (change it with --size B=...)", those of one value together.
 [[nodiscard]] std::vector<std::string> notes_of_own_sizes(const std::vector<std::string>& names,
                                                           const Symbols& sizes);

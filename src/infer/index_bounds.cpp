@@ -302,6 +302,38 @@ std::optional<Polynomial> IndexBounds::upper(const ExprPtr& index,
   return upper_of_operation(*index, guards);
 }
 
+std::optional<std::pair<Polynomial, ExprPtr>> IndexBounds::scaled(const ExprPtr& expr) const {
+  const auto* product = as<Binary>(expr);
+  if (product == nullptr || product->op != BinaryOperator::multiply) return std::nullopt;
+  for (const auto& [factor, rest] :
+       {std::pair(product->right, product->left), std::pair(product->left, product->right)}) {
+    const auto size = polynomial(factor);
+    if (!size || !has_sign(*size, true) || size->constant()) continue;
+    const auto symbols = size->symbols();
+    if (std::ranges::all_of(symbols, [&](const auto& symbol) { return is_size(symbol); }))
+      return std::pair(*size, rest);
+  }
+  return std::nullopt;
+}
+
+std::optional<Polynomial> IndexBounds::row_major_upper(const ExprPtr& index,
+                                                       const std::vector<ExprPtr>& guards) const {
+  if (auto known = upper(index, guards)) return known;
+  if (const auto* cast = as<source::Cast>(index)) return row_major_upper(cast->operand, guards);
+  if (const auto* variable = as<VariableReference>(index)) {
+    const ExprPtr definition = analysis_.definition(variable->name);
+    return definition ? row_major_upper(definition, guards) : std::nullopt;
+  }
+  const auto* sum = as<Binary>(index);
+  if (sum == nullptr || sum->op != BinaryOperator::add) return std::nullopt;
+  for (const ExprPtr& outer : {sum->left, sum->right}) {
+    const auto product = scaled(outer);
+    const auto rows = product ? row_major_upper(product->second, guards) : std::nullopt;
+    if (rows) return (*rows + Polynomial(1)) * product->first - Polynomial(1);
+  }
+  return std::nullopt;
+}
+
 std::optional<Polynomial> IndexBounds::upper_of_operation(
     const Expr& expr, const std::vector<ExprPtr>& guards) const {
   if (const auto* cast = as<source::Cast>(expr)) return upper(cast->operand, guards);

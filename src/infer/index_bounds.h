@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regraph::infer {
@@ -38,6 +39,12 @@ class IndexBounds {
   [[nodiscard]] std::optional<source::Polynomial> upper(
       const source::ExprPtr& index, const std::vector<source::ExprPtr>& guards) const;
 
+  // The same of an index as a row-major array of several dimensions has it, ((n * C + c) * H + h) * W
+  // + w, where what is added is taken to stay below what the rest is multiplied with, as it does in
+  // an array that is read within its dimensions: only n needs a bound. Nothing for other indices.
+  [[nodiscard]] std::optional<source::Polynomial> row_major_upper(
+      const source::ExprPtr& index, const std::vector<source::ExprPtr>& guards) const;
+
   // Polynomial with loop variables of any stride as symbols and blockDim as numbers.
   [[nodiscard]] std::optional<source::Polynomial> polynomial(const source::ExprPtr& expr) const;
 
@@ -60,6 +67,9 @@ class IndexBounds {
       source::Polynomial value, const std::vector<Inequality>& known) const;
   [[nodiscard]] std::optional<source::Polynomial> upper_of_operation(
       const source::Expr& expr, const std::vector<source::ExprPtr>& guards) const;
+  // The size that the expression multiplies something with, and that.
+  [[nodiscard]] std::optional<std::pair<source::Polynomial, source::ExprPtr>> scaled(
+      const source::ExprPtr& expr) const;
   [[nodiscard]] std::optional<source::Polynomial> upper_of_name(
       const std::string& name, const std::vector<source::ExprPtr>& guards) const;
   [[nodiscard]] std::optional<source::Polynomial> upper_of_binary(

@@ -424,6 +424,7 @@ class Inferrer {
     shrink_sizes(made_up, result_.manifest);
     shrink_sizes(defaulted, result_.manifest);
     made_up.insert(made_up.end(), defaulted.begin(), defaulted.end());
+    add_small_tests(made_up, small, result_.manifest);
     for (std::string& text : notes_of_own_sizes(made_up, result_.manifest.sizes))
       note(std::move(text));
     result_.own_sizes = std::move(made_up);

@@ -202,6 +202,43 @@ __global__ void f(const float* a, const float* bias, float* out, int n, int d) {
   EXPECT_EQ(inferred.length("a"), "(n - 1) / 4 + 1");
 }
 
+TEST(InferManifest, RowMajorIndicesSayTheShape) {
+  // Nothing bounds the channel, and the window may read beyond the borders but for what is asked.
+  const std::string head = R"cuda(
+__global__ void f(const float* in, const int* channel, float* out, int N, int C, int H, int W,
+                  int stride, int padding) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= N * H * W) return;
+  int n = i / (H * W), h = i / W % H, w = i % W;
+  int c = channel[i];
+  int y = h * stride - padding, x = w * stride - padding;
+  if (y < 0 || y >= H || x < 0 || x >= W) return;
+)cuda";
+  const Inferred nested = infer(head + "  out[i] = in[((n * C + c) * H + y) * W + x];\n}\n");
+  const Symbols sizes = {{"N", 3}, {"C", 5}, {"H", 7}, {"W", 11}};
+  const auto length = IntegerExpression::parse(nested.length("in"));
+  ASSERT_TRUE(length.ok()) << nested.length("in");
+  EXPECT_EQ(*length->evaluate(sizes), 3 * 5 * 7 * 11) << nested.length("in");
+  // What is added first may be the row.
+  const Inferred other = infer(head + "  out[i] = in[c + C * (x + W * (y + H * n))];\n}\n");
+  EXPECT_EQ(*IntegerExpression::parse(other.length("in"))->evaluate(sizes), 3 * 5 * 7 * 11);
+}
+
+TEST(InferManifest, ManySmallSizesHaveTestsOfTheirOwn) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void f(const float* in, float* out, int A, int B, int C, int D, int E) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < A * B * C * D * E) out[i] = in[i];
+}
+)cuda");
+  ASSERT_LE(inferred.result.manifest.sizes.at("A"), 32);
+  ASSERT_FALSE(inferred.result.manifest.tests.empty());
+  for (const Symbols& test : inferred.result.manifest.tests) {
+    for (const auto& [name, value] : test)
+      EXPECT_LE(value, 9) << name;
+  }
+}
+
 TEST(InferManifest, WhatIsGivenStays) {
   Manifest given;
   given.sizes["n"] = 77;
