@@ -60,7 +60,12 @@ TEST(BenchReference, WhatKeepsBothPoisonsWasNotWritten) {
     std::vector<std::byte> again(count * size);
     fill_as_device(once, 11);
     fill_as_device(again, 12);
-    EXPECT_EQ(untouched_elements(once, 11, again, 12, size), std::vector<std::uint8_t>(count, 1));
+    const std::vector<std::uint8_t> none_written = untouched_elements(once, 11, again, 12, size);
+    ASSERT_EQ(none_written.size(), count);
+    EXPECT_EQ(std::ranges::count(none_written, 0), 0);
+    if (size > 2) {
+      EXPECT_EQ(std::ranges::count(none_written, 1), static_cast<std::ptrdiff_t>(count));
+    }
     std::vector<std::uint8_t> expected(count, 0);
     for (std::size_t element = 0; element < count; ++element) {
       // One value for both launches, which only one poison may happen to be.
@@ -77,6 +82,36 @@ TEST(BenchReference, WhatKeepsBothPoisonsWasNotWritten) {
     std::fill(once.begin(), once.end(), std::byte{1});
     EXPECT_TRUE(untouched_elements(once, 11, once, 12, size).empty()) << size;
   }
+}
+
+// Bytes hold what they were written as by chance: where both poisons are the same, and the value.
+TEST(BenchReference, BytesThatLookUntouchedAreDecidedByFurtherLaunches) {
+  const std::size_t count = 300'000;
+  std::vector<std::byte> once(count);
+  std::vector<std::byte> again(count);
+  fill_as_device(once, 11);
+  fill_as_device(again, 12);
+  // The first half is written, always the same: 0 to 255.
+  const auto write = [&](std::vector<std::byte>& buffer) {
+    for (std::size_t i = 0; i < count / 2; ++i)
+      buffer[i] = static_cast<std::byte>(i * 7 / 3);
+  };
+  write(once);
+  write(again);
+  std::vector<std::uint8_t> marks = untouched_elements(once, 11, again, 12, 1);
+  ASSERT_EQ(marks.size(), count);
+  EXPECT_GT(std::ranges::count(marks, 2), 100);
+  bool is_open = true;
+  for (std::uint64_t seed = 13; is_open && seed < 20; ++seed) {
+    std::vector<std::byte> later(count);
+    fill_as_device(later, seed);
+    write(later);
+    is_open = decide_untouched(marks, 11, later, seed, 1);
+  }
+  EXPECT_FALSE(is_open);
+  std::vector<std::uint8_t> expected(count, 0);
+  std::fill(expected.begin() + count / 2, expected.end(), 1);
+  EXPECT_EQ(marks, expected);
 }
 
 TEST(BenchReference, LargeBuffersAreZeros) {

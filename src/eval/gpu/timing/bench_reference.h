@@ -16,13 +16,19 @@ namespace regraph::gpu {
 // The words that the worker's poison kernel writes, from the same seed.
 void fill_as_device(std::span<std::byte> buffer, std::uint64_t seed);
 
-// Marks (1) the elements of `size` bytes that hold the poison of `seed` after one launch and that
-// of `other_seed` after another: nothing wrote them. Empty where there are none.
+// Which elements of `size` bytes nothing wrote: those that hold the poison of `seed` after one
+// launch and that of `other_seed` after another (1). Of bytes one in 256 has the same poison both
+// times, and may hold it because it was written: it is left open (2). Empty where there are none.
 [[nodiscard]] std::vector<std::uint8_t> untouched_elements(std::span<const std::byte> once,
                                                            std::uint64_t seed,
                                                            std::span<const std::byte> again,
                                                            std::uint64_t other_seed,
                                                            std::size_t size);
+
+// Decides what is open in `marks` by one more launch, after which the buffer holds `later`, with
+// the poison of `later_seed`. Returns whether anything still is.
+bool decide_untouched(std::vector<std::uint8_t>& marks, std::uint64_t seed,
+                      std::span<const std::byte> later, std::uint64_t later_seed, std::size_t size);
 
 // The terms that are summed into one output element at `symbols`, for tolerances: from the
 // manifest's flops where given, else from those of a test size, which grow as sizes do.
