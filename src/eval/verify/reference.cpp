@@ -325,6 +325,8 @@ Status Reference::look_at_computation(const KernelRun& run, const FloatWork& wor
   const Distribution distribution = one.distribution();
   if (!one.plan.is_beyond) return {};
   const auto leave_out = [](const char* why) { return fail(ErrorCode::invalid_argument, why); };
+  if (one.plan.equates_integers && work.sums_halves_in_any_order)
+    return leave_out("long sums of halves lose other terms in each order");
   const bool of_numbers_alone =
       distribution == Distribution::not_finite || distribution == Distribution::infinite;
   const bool small = distribution == Distribution::denormals ||
