@@ -164,6 +164,7 @@ TEST(AtomicTraitsTest, SingleHalvesSwapWords) {
     if (!info.mnemonic.starts_with("red")) continue;
     swaps.push_back(info.atomic.swaps_words);
     EXPECT_TRUE(info.atomic.floating);
+    EXPECT_EQ(info.atomic.halves, info.mnemonic.find("f16") != std::string_view::npos);
   }
   EXPECT_EQ(swaps, (std::vector<bool>{true, true, false, false, false}));
 }

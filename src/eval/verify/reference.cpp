@@ -89,6 +89,13 @@ Arithmetic arithmetic_of(const ptx::Profile& profile, std::uint64_t written_elem
       case Class::fp16:
         half += instruction.thread_executions;
         break;
+      case Class::atomic_global:
+      case Class::atomic_shared:
+        if (!instruction.atomic_floating || !instruction.atomic_halves) break;
+        half += instruction.thread_executions *
+                static_cast<std::uint64_t>(std::max(instruction.access_bytes / 2, 1));
+        arithmetic.adds_halves_atomically |= instruction.thread_executions > 0;
+        break;
       case Class::special_function:
         arithmetic.special_functions |= instruction.thread_executions > 0;
         break;
