@@ -18,26 +18,48 @@ namespace {
 
 // Launches of bench/h200/atomics.cu.
 constexpr int kThreads = 1 << 26;
+constexpr int kThreadsThatMeet = 1 << 20;  // of single halves, on fewer counters than that many:
+constexpr long kCountersThatMeet = 1 << 14;
 constexpr int kSharedBlocks = 132 * 8 * 16;
 constexpr double kSharedAtomics = kSharedBlocks * 256.0 * 64.0;
 
 struct Column {
-  const char* kernel;
+  std::string kernel;
   bool shared;
   ScalarType type;
   bool has_sink;
+  int width = 1;  // elements of a vector; the table's counters and nanoseconds are of elements
+
+  [[nodiscard]] int elements(long counters) const {
+    const bool swaps = width == 1 && size_in_bytes(type) == 2;
+    return swaps && counters < kCountersThatMeet ? kThreadsThatMeet : kThreads;
+  }
 };
-constexpr Column kGlobal[] = {{"random_global", false, ScalarType::u32, false},
-                              {"indexed_global", false, ScalarType::u32, false},
-                              {"random_global_float", false, ScalarType::f32, false},
-                              {"returning_global", false, ScalarType::u32, true}};
-constexpr Column kShared[] = {{"increment_shared", true, ScalarType::u32, false},
-                              {"value_shared", true, ScalarType::u32, false},
-                              {"float_shared", true, ScalarType::u32, false},
-                              {"returning_shared", true, ScalarType::u32, false},
-                              {"none_shared", true, ScalarType::u32, false}};
+const Column kGlobal[] = {{"random_global", false, ScalarType::u32, false},
+                          {"indexed_global", false, ScalarType::u32, false},
+                          {"random_global_float", false, ScalarType::f32, false},
+                          {"returning_global", false, ScalarType::u32, true}};
+const Column kShared[] = {{"increment_shared", true, ScalarType::u32, false},
+                          {"value_shared", true, ScalarType::u32, false},
+                          {"float_shared", true, ScalarType::u32, false},
+                          {"returning_shared", true, ScalarType::u32, false},
+                          {"none_shared", true, ScalarType::u32, false}};
+
+// `place`: as the table's title has it: indexed, random, rows.
+std::vector<Column> vector_columns(const std::string& place) {
+  return {{place + "_float1", false, ScalarType::f32, false},
+          {place + "_float2", false, ScalarType::f32, false, 2},
+          {place + "_float4", false, ScalarType::f32, false, 4},
+          {place + "_half1", false, ScalarType::f16, false},
+          {place + "_half2", false, ScalarType::f16, false, 2},
+          {place + "_bfloat1", false, ScalarType::bf16, false},
+          {place + "_bfloat2", false, ScalarType::bf16, false, 2}};
+}
 
 Result<Problem> problem_of(const Column& column, long counters, const std::string& source) {
+  const long threads = column.elements(counters) / column.width;
+  const long vectors = std::max(counters / column.width, 1L);
+  counters = vectors * column.width;
   KernelSignature signature;
   signature.name = column.kernel;
   signature.parameters.push_back({column.shared ? "out" : "counters", column.type, true, false});
@@ -52,10 +74,10 @@ Result<Problem> problem_of(const Column& column, long counters, const std::strin
     if (column.has_sink) signature.parameters.push_back({"sink", ScalarType::u32, true, false});
     arguments = fmt::format("{{counters: {{dir: inout, shape: [{}]}}{}}}", counters,
                             column.has_sink ? ", sink: {dir: out, shape: [1024]}" : "");
-    launch = fmt::format("{{block: [256], grid: [{}]}}", kThreads / 256);
+    launch = fmt::format("{{block: [256], grid: [{}]}}", threads / 256);
   }
   const std::string yaml = fmt::format("sizes: {{n: {}, mask: {}}}\nargs: {}\nlaunch: {}\n",
-                                       kThreads, counters - 1, arguments, launch);
+                                       threads, vectors - 1, arguments, launch);
   auto manifest = parse_manifest(yaml, column.kernel);
   if (!manifest) return manifest.error();
   return make_problem(*manifest, signature, column.kernel, source);
@@ -79,7 +101,8 @@ Result<double> nanoseconds(Compiler& compiler, const DeviceSpec& device, const C
     return fail(unsupported ? ErrorCode::unsupported : ErrorCode::invalid_argument,
                 predicted.error().message);
   }
-  return 1e9 * predicted->time.median_seconds / (column.shared ? kSharedAtomics : kThreads);
+  return 1e9 * predicted->time.median_seconds /
+         (column.shared ? kSharedAtomics : column.elements(counters));
 }
 
 }  // namespace
@@ -92,7 +115,7 @@ bool compare_atomics(Compiler& compiler, const DeviceSpec& device, const std::st
     return false;
   }
   std::istringstream lines(*table);
-  bool shared = false;
+  std::vector<Column> columns;
   double sum = 0.0;
   double worst = 0.0;
   int count = 0;
@@ -107,19 +130,25 @@ bool compare_atomics(Compiler& compiler, const DeviceSpec& device, const std::st
   for (std::string line; std::getline(lines, line);) {
     if (line.find("counters") != std::string::npos) {
       summarise();
-      shared = line.find("shared") != std::string::npos;
-      fmt::print("{:>10}  ns an atomic, {}: measured, predicted, error\n", "counters",
-                 shared ? "shared: increment, value, float, returning, none"
-                        : "global: random, indexed, float, returning");
+      std::string title = "global: random, indexed, float, returning";
+      columns.assign(std::begin(kGlobal), std::end(kGlobal));
+      if (line.find("shared") != std::string::npos) {
+        title = "shared: increment, value, float, returning, none";
+        columns.assign(std::begin(kShared), std::end(kShared));
+      } else if (line.find("vectors") != std::string::npos) {
+        const std::string place = line.substr(line.rfind(' ') + 1);
+        title = "an element of vectors, " + place +
+                ": float, float2, float4, half, half2, bfloat, bfloat2";
+        columns = vector_columns(place);
+      }
+      fmt::print("{:>10}  ns an atomic, {}: measured, predicted, error\n", "counters", title);
       continue;
     }
     std::istringstream fields(line);
     long counters = 0;
     if (!(fields >> counters)) continue;
     std::string row = fmt::format("{:>10}", counters);
-    const std::size_t columns = shared ? std::size(kShared) : std::size(kGlobal);
-    for (std::size_t i = 0; i < columns; ++i) {
-      const Column& column = shared ? kShared[i] : kGlobal[i];
+    for (const Column& column : columns) {
       double measured = 0.0;
       if (!(fields >> measured)) break;
       auto predicted = nanoseconds(compiler, device, column, counters, *source);
@@ -128,7 +157,7 @@ bool compare_atomics(Compiler& compiler, const DeviceSpec& device, const std::st
         continue;
       }
       if (!predicted) {
-        std::fprintf(stderr, "%s: %s\n", column.kernel, predicted.error().message.c_str());
+        std::fprintf(stderr, "%s: %s\n", column.kernel.c_str(), predicted.error().message.c_str());
         return false;
       }
       const double error = *predicted / measured - 1.0;

@@ -74,8 +74,10 @@ struct InstructionProfile {
   // Power of two that divided every address seen, at most 16; memory instructions with counters
   // only.
   int address_alignment = 16;
-  // Atomics: adds floating point; the old value is read; adds the constant 1 to 32 bits.
+  // Atomics: adds floating point; on f16 or bf16; the old value is read; adds the constant 1 to 32
+  // bits.
   bool atomic_floating = false;
+  bool atomic_halves = false;
   bool atomic_returns = false;
   bool atomic_increments = false;
   std::uint64_t warp_executions = 0;    // warp-level executions with at least one active lane

@@ -28,6 +28,16 @@ class AnalysisScan final : public Visitor {
       analysis_.written_.insert(name);
   }
 
+  // Of &a[b[i]] that is a: b says where alone.
+  void note_updated(const ExprPtr& pointer) {
+    const VariableReference* base = pointer ? place_variable(*pointer) : nullptr;
+    if (base != nullptr) {
+      analysis_.written_.insert(base->name);
+    } else {
+      note_written(pointer);
+    }
+  }
+
   void visit(const OpaqueStatement& stmt) override { note_opaque(stmt.line, stmt.text); }
   void visit(const OpaqueExpression& expr) override { note_opaque(line_, expr.text); }
   void visit(const Barrier&) override { analysis_.has_barrier_ = true; }
@@ -115,7 +125,7 @@ class AnalysisScan final : public Visitor {
     if (is_warp_intrinsic(expr.function)) {
       analysis_.uses_warp_intrinsics_ = true;
     } else if (is_atomic(expr.function)) {
-      if (!expr.arguments.empty()) note_written(expr.arguments[0]);
+      if (!expr.arguments.empty()) note_updated(expr.arguments[0]);
     } else if (!is_pure(expr)) {
       analysis_.unknown_calls_.insert(expr.function);
       if (expr.effect == CallEffect::anything) {

@@ -44,6 +44,45 @@ TEST(AtomicContentionTest, WholeSectorsAndSeparateStretches) {
   EXPECT_EQ(contention.traffic().lanes, 0);
 }
 
+// Two halves of word 0, one of word 1: a round of three lanes and one of the lane that lost.
+TEST(AtomicContentionTest, HalvesSwapTheWordsAroundThem) {
+  AtomicContention contention;
+  std::vector<std::uint64_t> addresses(32, 0);
+  addresses[1] = 2;
+  addresses[2] = 4;
+  const AtomicTraits half = {.floating = true, .swaps_words = true};
+  contention.add(addresses.data(), 0b111, 2, half, 0, 64);
+  const AtomicTraffic one_by_one = contention.traffic();
+  EXPECT_EQ(one_by_one.lanes, 3);
+  EXPECT_EQ(one_by_one.payload_bytes, 32);
+  EXPECT_EQ(one_by_one.sector_operations, 2);
+  EXPECT_EQ(one_by_one.returning_sector_operations, 2);
+  EXPECT_EQ(one_by_one.hottest_partial_passes, 3);  // two lanes on word 0, then one
+  EXPECT_EQ(one_by_one.hottest_full_passes, 0);
+  EXPECT_EQ(one_by_one.hottest_floating_passes, 3);
+  contention.clear();
+  addresses[1] = 4;
+  contention.add(addresses.data(), 0b11, 4, {.floating = true}, 0, 64);
+  const AtomicTraffic pairs = contention.traffic();
+  EXPECT_EQ(pairs.payload_bytes, 8);
+  EXPECT_EQ(pairs.sector_operations, 1);
+  EXPECT_EQ(pairs.returning_sector_operations, 0);
+  EXPECT_EQ(pairs.hottest_partial_passes, 1);
+}
+
+// Vectors of four floats: two fill a sector.
+TEST(AtomicContentionTest, VectorsAreOneRequest) {
+  AtomicContention contention;
+  contention.add(words({0, 4, 8}).data(), 0b111, 16, {.floating = true}, 0, 4096);
+  const AtomicTraffic traffic = contention.traffic();
+  EXPECT_EQ(traffic.lanes, 3);
+  EXPECT_EQ(traffic.payload_bytes, 48);
+  EXPECT_EQ(traffic.sector_operations, 2);
+  EXPECT_EQ(traffic.hottest_full_passes, 1);
+  EXPECT_EQ(traffic.hottest_partial_passes, 1);
+  EXPECT_EQ(traffic.hottest_floating_passes, 1);
+}
+
 TEST(AtomicContentionTest, ManyRequestsAreExtrapolated) {
   AtomicContention contention;
   const std::vector<std::uint64_t> addresses = words({3, 3});
@@ -98,6 +137,36 @@ TEST(AtomicTraitsTest, FindsIncrementsAndResultsThatAreRead) {
   EXPECT_TRUE(atomics[2].increments);
   EXPECT_FALSE(atomics[3].returns);
   EXPECT_FALSE(atomics[3].floating);
+}
+
+TEST(AtomicTraitsTest, SingleHalvesSwapWords) {
+  const Program program = load_or_die(R"(
+.version 8.1
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .b16 %h<2>;
+  .reg .b32 %r<2>;
+  .reg .f32 %f<2>;
+  .reg .b64 %rd<2>;
+  ld.param.u64 %rd1, [p];
+  red.global.add.noftz.f16 [%rd1], %h1;
+  red.global.add.noftz.bf16 [%rd1], %h1;
+  red.global.add.noftz.f16x2 [%rd1], %r1;
+  red.global.add.noftz.v2.f16 [%rd1], {%h1, %h1};
+  red.global.add.v2.f32 [%rd1], {%f1, %f1};
+  ret;
+}
+)",
+                                      "k");
+  std::vector<bool> swaps;
+  for (const InstructionInfo& info : program.code().instructions) {
+    if (!info.mnemonic.starts_with("red")) continue;
+    swaps.push_back(info.atomic.swaps_words);
+    EXPECT_TRUE(info.atomic.floating);
+    EXPECT_EQ(info.atomic.halves, info.mnemonic.find("f16") != std::string_view::npos);
+  }
+  EXPECT_EQ(swaps, (std::vector<bool>{true, true, false, false, false}));
 }
 
 TEST(AtomicContentionTest, GridsAreCountedWhole) {

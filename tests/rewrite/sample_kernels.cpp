@@ -288,7 +288,7 @@ const std::vector<SampleKernel>& sample_kernels() {
          {row_kernels(), neighbourhood_kernels(), vector_window_kernels(), streaming_kernels(),
           idiom_kernels(), reading_kernels(), course_kernels(), scan_kernels(), loop_kernels(),
           production_kernels(), attention_kernels(), tiled_kernels(), record_kernels(),
-          image_kernels(), narrow_kernels()})
+          image_kernels(), narrow_kernels(), scatter_kernels()})
       all.insert(all.end(), more.begin(), more.end());
     return all;
   }();

@@ -48,6 +48,9 @@ struct SampleKernel {
 // Elements of two bytes and of one.
 [[nodiscard]] std::vector<SampleKernel> narrow_kernels();
 
+// Atomic additions to rows that an index chooses.
+[[nodiscard]] std::vector<SampleKernel> scatter_kernels();
+
 // Half types, blocks that work together by shuffles, cooperative groups and cub.
 [[nodiscard]] std::vector<SampleKernel> production_kernels();
 

@@ -17,6 +17,7 @@ constexpr double kShareThatMatters = 0.25;
 // judgements, ordered by the errors in docs/simulator.md.
 constexpr double kCloseUncertainty = 0.25;
 constexpr double kFloatAtomicsUncertainty = 0.30;
+constexpr double kUnmeasuredAtomicsUncertainty = 0.30;
 constexpr double kLocalMemoryUncertainty = 0.35;
 constexpr double kPtxCountsUncertainty = 0.25;
 // Unequal blocks: two standard errors of their mean, within these.
@@ -35,6 +36,18 @@ bool float_atomics_meet(const ModelInput& input, const TimeBounds& bounds, doubl
       rounds += static_cast<double>(p.word_lanes);
   }
   return global || (rounds > 0.0 && bounds.load_store > kShareThatMatters * largest);
+}
+
+// Only those on 32 bits are in bench/h200/atomics.txt.
+bool unmeasured_atomics_matter(const ModelInput& input, const TimeBounds& bounds, double largest) {
+  constexpr int kMeasuredBytes = 4;
+  return bounds.atomics > kShareThatMatters * largest &&
+         std::any_of(input.sample.instructions.begin(), input.sample.instructions.end(),
+                     [](const ptx::InstructionProfile& p) {
+                       return p.instruction_class == ptx::InstructionClass::atomic_global &&
+                              p.atomic_floating && p.requests > 0 &&
+                              (p.atomic_halves || p.access_bytes != kMeasuredBytes);
+                     });
 }
 
 bool uses_local_memory(const ModelInput& input) {
@@ -64,6 +77,8 @@ double assess_reliability(const ModelInput& input, const TimeBounds& b, bool cou
   caveat(input.traffic.truncated, "caveat_truncated_trace", kTruncatedUncertainty);
   caveat(all[1] > kCloseBounds * all[0], "caveat_close_bounds", kCloseUncertainty);
   caveat(float_atomics_meet(input, b, all[0]), "caveat_float_atomics", kFloatAtomicsUncertainty);
+  caveat(unmeasured_atomics_matter(input, b, all[0]), "caveat_unmeasured_atomics",
+         kUnmeasuredAtomicsUncertainty);
   caveat(uses_local_memory(input), "caveat_local_memory", kLocalMemoryUncertainty);
   caveat(counted_in_ptx, "caveat_ptx_counts", kPtxCountsUncertainty);
   caveat(input.spread_error > 0.0, "caveat_unequal_blocks",

@@ -1,6 +1,7 @@
 #include "eval/verify/bench_reference.h"
 
 #include "base/random.h"
+#include "eval/verify/float_work.h"
 #include "eval/verify/random_streams.h"
 #include "eval/verify/reference.h"
 
@@ -88,6 +89,10 @@ bool BenchReference::run_whole(const Cancellation& cancellation) {
       whole_.warp_instructions += one.warp_executions;
       profile.instructions.push_back(one);
     }
+  }
+  if (inputs_.data() == BenchData::equal &&
+      float_work(original_, profile).sums_halves_in_any_order) {
+    return false;
   }
   whole_.expected.resize(written.size());
   whole_.untouched.resize(written.size());

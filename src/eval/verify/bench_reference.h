@@ -44,7 +44,8 @@ class BenchReference {
     Arithmetic arithmetic;
     std::uint64_t warp_instructions = 0;
   };
-  // Null: it would take too long or too much memory, fails, or was cancelled.
+  // Null: it would take too long or too much memory, fails, was cancelled, or tells nothing, as
+  // long sums of halves that threads add up in any order.
   const Whole* whole(const Cancellation& cancellation);
 
   // What the original did wrong, after whole() came to nothing; empty: nothing that is known.

@@ -236,9 +236,12 @@ double tolerance(ScalarType type, const Arithmetic& arithmetic, const CheckPolic
     if (assume.fast_math) tau = std::max(tau, 1e-4);
     if (assume.lets_precision_go()) tau = std::max(tau, 1e-3);  // tf32 or fp16 inputs
   }
-  if (arithmetic.accumulates_in_half && (type == ScalarType::f16 || type == ScalarType::f32)) {
-    tau = std::max({tau, 5e-3, 0x1p-11 * root});
-  }
+  const bool in_half =
+      (arithmetic.accumulates_in_half && (type == ScalarType::f16 || type == ScalarType::f32)) ||
+      (arithmetic.adds_halves_atomically && type == ScalarType::f16);
+  if (in_half) tau = std::max({tau, 5e-3, 0x1p-11 * root});
+  if (arithmetic.adds_halves_atomically && type == ScalarType::bf16)
+    tau = std::max({tau, 4e-2, 0x1p-8 * root});
   return tau;
 }
 

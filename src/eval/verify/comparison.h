@@ -14,9 +14,10 @@ namespace regraph::verify {
 
 // How the original computes, as far as rounding errors depend on it.
 struct Arithmetic {
-  double reduction_length = 1.0;     // terms summed into one output element
-  bool special_functions = false;    // exp, log, ...: approximations may differ
-  bool accumulates_in_half = false;  // the sums themselves are in fp16
+  double reduction_length = 1.0;        // terms summed into one output element
+  bool special_functions = false;       // exp, log, ...: approximations may differ
+  bool accumulates_in_half = false;     // the sums themselves are in fp16
+  bool adds_halves_atomically = false;  // each sum of fp16 or bf16 in an order of its own
 };
 
 // Relative tolerance tau of a floating type; 0 means bit for bit (integers, bool). From the

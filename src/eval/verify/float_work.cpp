@@ -111,6 +111,10 @@ FloatWork float_work(const LoadedPlan& plan, const ptx::Profile& profile) {
       work.roundings += rounded_by(mnemonic) * ran.thread_executions;
       const bool adds = (name == "add" && !doubles) || name == "sub" || name == "fma" ||
                         name == "mad" || name == "red" || name == "atom";
+      if (name == "red" || name == "atom") {
+        work.sums_halves_in_any_order |= mnemonic.find(".add") != std::string_view::npos &&
+                                         mnemonic.find("f16") != std::string_view::npos;
+      }
       if (adds) {
         work.adds = true;
         work.additions += ran.thread_executions;

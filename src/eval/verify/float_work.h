@@ -25,6 +25,8 @@ struct FloatWork {
   bool in_half = false;          // tensor cores add in half precision
   std::uint64_t roundings = 0;   // to half precision or bfloat16, by threads; constants, too
   std::uint64_t loads = 0;       // of global memory, by threads
+  // Adds halves atomically: each sum ends where the next term is lost, elsewhere in each order.
+  bool sums_halves_in_any_order = false;
 };
 // By the instructions of `plan` that ran, says the profile.
 [[nodiscard]] FloatWork float_work(const LoadedPlan& plan, const ptx::Profile& profile);

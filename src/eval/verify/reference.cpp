@@ -89,6 +89,13 @@ Arithmetic arithmetic_of(const ptx::Profile& profile, std::uint64_t written_elem
       case Class::fp16:
         half += instruction.thread_executions;
         break;
+      case Class::atomic_global:
+      case Class::atomic_shared:
+        if (!instruction.atomic_floating || !instruction.atomic_halves) break;
+        half += instruction.thread_executions *
+                static_cast<std::uint64_t>(std::max(instruction.access_bytes / 2, 1));
+        arithmetic.adds_halves_atomically |= instruction.thread_executions > 0;
+        break;
       case Class::special_function:
         arithmetic.special_functions |= instruction.thread_executions > 0;
         break;
@@ -325,6 +332,8 @@ Status Reference::look_at_computation(const KernelRun& run, const FloatWork& wor
   const Distribution distribution = one.distribution();
   if (!one.plan.is_beyond) return {};
   const auto leave_out = [](const char* why) { return fail(ErrorCode::invalid_argument, why); };
+  if (one.plan.equates_integers && work.sums_halves_in_any_order)
+    return leave_out("long sums of halves lose other terms in each order");
   const bool of_numbers_alone =
       distribution == Distribution::not_finite || distribution == Distribution::infinite;
   const bool small = distribution == Distribution::denormals ||

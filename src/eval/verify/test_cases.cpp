@@ -370,6 +370,7 @@ class Planner {
     one.symbols = *sizes_.back();
     one.varied = std::move(varied);
     one.variation = "equal integers";
+    one.equates_integers = true;
   }
 
   // An output that begins where an input does, or a little after it.

@@ -35,11 +35,12 @@ struct TestCase {
   // Put among the inputs.
   std::vector<double> sprinkled = {};
   Sprinkling sprinkling = Sprinkling::values;
-  bool must_run = true;        // false: left out where the original fails
-  bool may_drop_size = false;  // the size was derived, and is left out where the original fails
-  bool is_first = false;       // of its size
-  bool is_beyond = false;      // a variation of any kind
-  bool may_not_race = false;   // left out where the original's result depends on an order
+  bool must_run = true;           // false: left out where the original fails
+  bool may_drop_size = false;     // the size was derived, and is left out where the original fails
+  bool is_first = false;          // of its size
+  bool is_beyond = false;         // a variation of any kind
+  bool may_not_race = false;      // left out where the original's result depends on an order
+  bool equates_integers = false;  // all of a buffer are the same: many terms of one sum, say
 };
 
 // The manifest's cases in the order in which candidates should meet them, small sizes first, then

@@ -3,7 +3,7 @@
 #include "ptx/memory/sectors.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 namespace regraph::ptx {
 
@@ -12,13 +12,33 @@ void AtomicContention::add(const std::uint64_t* addresses, std::uint32_t mask, s
                            std::uint64_t buffer_bytes) {
   if (mask == 0 || bytes == 0 || requests_++ >= kMostRequests) return;
   buffers_[buffer_begin] = buffer_bytes;
-  std::array<std::uint64_t, 32> sorted = {};
-  std::size_t count = 0;
-  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
-    sorted[count++] = addresses[__builtin_ctz(rest)];
-  std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(count));
-  sums_.lanes += static_cast<double>(count);
-  sums_.payload_bytes += static_cast<double>(count) * bytes;
+  constexpr std::uint64_t kWord = 4;
+  std::vector<std::uint64_t> sorted;
+  for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t address = addresses[__builtin_ctz(rest)];
+    sorted.push_back(traits.swaps_words ? address / kWord * kWord : address);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  sums_.lanes += static_cast<double>(sorted.size());
+  if (!traits.swaps_words) {
+    add_round(sorted, bytes, bytes, traits);
+    return;
+  }
+  traits.returns = true;
+  while (!sorted.empty()) {
+    // What is compared with and what is put there.
+    add_round(sorted, kWord, 2 * kWord, traits);
+    std::vector<std::uint64_t> lost;
+    for (std::size_t i = 1; i < sorted.size(); ++i)
+      if (sorted[i] == sorted[i - 1]) lost.push_back(sorted[i]);
+    sorted = std::move(lost);
+  }
+}
+
+void AtomicContention::add_round(const std::vector<std::uint64_t>& sorted, std::uint32_t bytes,
+                                 std::uint32_t payload, AtomicTraits traits) {
+  const std::size_t count = sorted.size();
+  sums_.payload_bytes += static_cast<double>(count) * payload;
   const std::uint64_t words_a_sector = std::max<std::uint64_t>(kSectorBytes / bytes, 1);
   for (std::size_t first = 0; first < count;) {
     const std::uint64_t sector = sorted[first] / kSectorBytes;

@@ -7,11 +7,14 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <vector>
 
 namespace regraph::ptx {
 
 // Sums over some requests. Passes: for each sector of a request, as many as lanes want its most
-// wanted word.
+// wanted word (of a vector's lanes: the most wanted vector). Atomics on 16 bits are loops that swap
+// words of 32: each round is a request of all lanes that are left, and of each word one lane wins.
+// Rounds that other warps make them lose are not counted.
 struct AtomicTraffic {
   double lanes = 0;
   double payload_bytes = 0;                // of all lanes
@@ -50,6 +53,10 @@ class AtomicContention {
   std::unordered_map<std::uint64_t, Passes> stretches_;
   std::unordered_map<std::uint64_t, std::uint64_t> floating_sectors_;
   std::map<std::uint64_t, std::uint64_t> buffers_;  // bytes by address
+  // One request, or one round of a loop. `sorted`: the lanes' addresses in ascending order.
+  void add_round(const std::vector<std::uint64_t>& sorted, std::uint32_t bytes,
+                 std::uint32_t payload, AtomicTraits traits);
+
   AtomicTraffic sums_;
   std::uint64_t requests_ = 0;
 };

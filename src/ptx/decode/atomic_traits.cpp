@@ -32,6 +32,9 @@ std::vector<AtomicTraits> atomic_traits(const Function& function) {
     if (effect.role != InstructionRole::atomic) continue;
     const Opcode opcode(instruction.mnemonic);
     const DataType type = opcode.last_type().value_or(DataType::b32);
+    const bool is_half = type == DataType::f16 || type == DataType::bf16;
+    traits[index].halves = is_half || type == DataType::f16x2 || type == DataType::bf16x2;
+    traits[index].swaps_words = is_half && opcode.vector_length() == 1;
     traits[index].floating = opcode.has("add") && is_floating(type);
     traits[index].increments = adds_constant_one(function, instruction, opcode, type);
     results[index] = effect.defines;

@@ -217,6 +217,7 @@ enum class Operation : std::uint16_t {
   mbarrier,          // mbarrier.h
   bulk_copy,         // e: index into Code::bulk_copies
   trace_access,
+  check_access,  // of a vector whose elements are accessed one by one
   count,
 };
 

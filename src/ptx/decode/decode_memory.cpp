@@ -217,30 +217,77 @@ bool Decoder::decode_memory(bool store) {
   return true;
 }
 
-// atom.global.add.u32 d, [a], b [, c];  red without d.
+// atom.global.add.u32 d, [a], b [, c];  red without d. Both take vectors: atom.global.add.v4.f32.
 bool Decoder::decode_atomic(bool returns) {
   const auto type = opcode_.last_type();
-  const auto space = space_of(opcode_);
+  auto space = space_of(opcode_);
   if (!type.has_value() || !space.has_value()) return unsupported("this atomic");
   const auto operation = atomic_operation(opcode_, *type);
   if (!operation.has_value()) return unsupported("this atomic");
   const int elements = opcode_.vector_length();
+  if (elements > 1) {
+    if (*space == StateSpace::generic) space = StateSpace::global;  // there are no others
+    if (*space != StateSpace::global || !is_vector_atomic(*operation, *type, elements))
+      return unsupported("this atomic");
+  }
   const bool shared = *space == StateSpace::shared;
   classify(shared ? InstructionClass::atomic_shared : InstructionClass::atomic_global);
   if (!shared) code_.has_global_atomics = true;
   code_.instructions[instruction_index_].access_bytes =
       static_cast<int>(size_in_bytes(*type)) * elements;
-  // The elements of a vector are atomic each on its own.
-  for (int i = 0; i < elements; ++i) {
-    if (!decode_atomic_element(returns, *space, *type, *operation, static_cast<std::size_t>(i))) {
+  SiteInfo site;
+  site.space = *space;
+  site.store = true;
+  site.atomic = true;
+  order_site(opcode_, site);
+  site.element_bytes = static_cast<std::uint8_t>(size_in_bytes(*type));
+  site.instruction = instruction_index_;
+  return elements > 1 ? decode_atomic_vector(returns, site, *type, *operation, elements)
+                      : decode_atomic_element(returns, site, *type, *operation, 0, nullptr);
+}
+
+// The elements of a vector are atomic each on its own, but one request of the hardware's, which has
+// to be aligned as a whole.
+bool Decoder::decode_atomic_vector(bool returns, const SiteInfo& element, DataType type,
+                                   AtomicOperation operation, int elements) {
+  SiteInfo whole = element;
+  whole.elements = static_cast<std::uint8_t>(elements);
+  Record request;
+  bool narrow = false;
+  if (!address_register(operand(returns ? 1 : 0), &request.a, &narrow, &request.immediate))
+    return false;
+  const LaneType address = narrow ? LaneType::u32 : LaneType::u64;
+  request.instruction = instruction_index_;
+  request.site = static_cast<std::uint32_t>(code_.sites.size());
+  code_.sites.push_back(whole);
+  const bool traced = !options_.trace.empty() && options_.trace[instruction_index_];
+  request.handler_id =
+      handler_id(traced ? Operation::trace_access : Operation::check_access, address);
+  code_.records.push_back(request);
+  if (traced && !options_.execute[instruction_index_]) return true;
+  SiteInfo one = element;
+  one.counted = false;
+  // Old values go to their registers last: the operands may lie in the same.
+  std::array<std::uint32_t, kMostVectorElements> old = {};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(elements); ++i) {
+    old[i] = returns ? temporary(false).offset : 0;
+    if (!decode_atomic_element(returns, one, type, operation, i, returns ? &old[i] : nullptr))
       return false;
-    }
+  }
+  for (std::size_t i = 0; returns && i < static_cast<std::size_t>(elements); ++i) {
+    Operand target;
+    std::uint32_t d = 0;
+    if (!list_element(operand(0), i, &target) || !destination(target, type, &d))
+      return malformed("the vector has too few elements");
+    emit(Operation::move, LaneType::u32, d, old[i]);
   }
   return true;
 }
 
-bool Decoder::decode_atomic_element(bool returns, StateSpace space, DataType type,
-                                    AtomicOperation operation, std::size_t index) {
+// `old`: where the element of a vector leaves its old value; the operand says it of a scalar.
+bool Decoder::decode_atomic_element(bool returns, const SiteInfo& site, DataType type,
+                                    AtomicOperation operation, std::size_t index,
+                                    const std::uint32_t* old) {
   const std::size_t first = returns ? 1 : 0;
   std::uint32_t base = 0;
   bool narrow = false;
@@ -248,36 +295,22 @@ bool Decoder::decode_atomic_element(bool returns, StateSpace space, DataType typ
   if (!address_register(operand(first), &base, &narrow, &displacement)) return false;
   std::uint32_t b = 0;
   std::uint32_t c = 0;
-  std::uint32_t d = 0;
-  Operand target = operand(0);
+  std::uint32_t d = old != nullptr ? *old : 0;
   Operand value = operand(first + 1);
-  const bool vector = opcode_.vector_length() > 1;
-  if (vector && (!list_element(operand(first + 1), index, &value) ||
-                 (returns && !list_element(operand(0), index, &target)))) {
+  if (opcode_.vector_length() > 1 && !list_element(operand(first + 1), index, &value))
     return malformed("the vector has too few elements");
-  }
   if (!source(value, type, &b)) return false;
-  if (operation == AtomicOperation::compare_and_swap &&
-      (vector || !source(operand(first + 2), type, &c))) {
-    return vector ? unsupported("this atomic") : false;
-  }
-  if (returns && !destination(target, type, &d)) return false;
+  if (operation == AtomicOperation::compare_and_swap && !source(operand(first + 2), type, &c))
+    return false;
+  if (returns && old == nullptr && !destination(operand(0), type, &d)) return false;
   Record& record = emit(Operation::atomic, LaneType::u32, d, base, b, c);
   record.e = static_cast<std::uint32_t>(operation);
   record.flags = (narrow ? kAtomicNarrowAddress : 0) |
                  (static_cast<std::uint32_t>(lane_type(type)) << kAtomicTypeShift);
   record.immediate = displacement + static_cast<std::int64_t>(index * size_in_bytes(type));
   record.site = static_cast<std::uint32_t>(code_.sites.size());
-  SiteInfo site;
-  site.space = space;
-  site.store = true;
-  site.atomic = true;
-  order_site(opcode_, site);
-  site.counted = index == 0;  // one request of the hardware's
-  site.element_bytes = static_cast<std::uint8_t>(size_in_bytes(type));
-  site.instruction = instruction_index_;
   code_.sites.push_back(site);
-  if (!options_.trace.empty() && options_.trace[instruction_index_]) {
+  if (site.counted && !options_.trace.empty() && options_.trace[instruction_index_]) {
     const Record executed = record;
     record.handler_id = handler_id(Operation::trace_access, narrow ? LaneType::u32 : LaneType::u64);
     if (options_.execute[instruction_index_]) code_.records.push_back(executed);

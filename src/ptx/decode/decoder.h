@@ -121,8 +121,11 @@ class Decoder {
   bool decode_access(bool store, StateSpace space, const Operand& address, const Operand& values,
                      DataType type, int elements, int first_element);
   bool decode_atomic(bool returns);
-  bool decode_atomic_element(bool returns, StateSpace space, DataType type,
-                             AtomicOperation operation, std::size_t index);
+  bool decode_atomic_vector(bool returns, const SiteInfo& element, DataType type,
+                            AtomicOperation operation, int elements);
+  bool decode_atomic_element(bool returns, const SiteInfo& site, DataType type,
+                             AtomicOperation operation, std::size_t index,
+                             const std::uint32_t* old);
   bool decode_trace_of_copy(const Operand& bytes, bool whole, const Record& trace);
   bool decode_partial_copy(const Operand& bytes, const Record& load,
                            const std::array<std::uint32_t, 4>& slots, std::uint32_t elements);

@@ -190,6 +190,14 @@ std::optional<AtomicOperation> atomic_operation(const Opcode& opcode, DataType t
   return std::nullopt;
 }
 
+bool is_vector_atomic(AtomicOperation operation, DataType type, int elements) {
+  if (type == DataType::f32) {
+    return operation == AtomicOperation::add && (elements == 2 || elements == 4);
+  }
+  if (!is_floating(type) || type == DataType::f64) return false;
+  return elements * size_in_bytes(type) <= 16;
+}
+
 void fill_atomic_handlers(Handler* table) {
   table[handler_id(Operation::atomic, LaneType::u32)] = &atomic;
 }

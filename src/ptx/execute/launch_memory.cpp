@@ -55,6 +55,7 @@ void BlockRunner::add_to(Profile& profile) const {
     to.bypasses_l1 = info.bypasses_l1;
     to.mergeable_with_previous = info.mergeable_with_previous;
     to.atomic_floating = info.atomic.floating;
+    to.atomic_halves = info.atomic.halves;
     to.atomic_returns = info.atomic.returns;
     to.atomic_increments = info.atomic.increments;
     const bool guarded = info.guard_counter >= 0;

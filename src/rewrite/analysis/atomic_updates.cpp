@@ -7,6 +7,23 @@
 
 namespace regraph::rewrite {
 
+namespace {
+
+// The pointer and the sum of what is added to it: table and i + j of (table + i) + j.
+bool is_pointer_sum(const ExprPtr& pointer, std::string& table, ExprPtr& index) {
+  const auto* sum = as_binary(pointer, BinaryOperator::add);
+  if (sum == nullptr) return false;
+  if (matches(sum->left, some_variable(table))) {
+    index = sum->right;
+    return true;
+  }
+  if (!is_pointer_sum(sum->left, table, index)) return false;
+  index = add(index, sum->right);
+  return true;
+}
+
+}  // namespace
+
 std::optional<AtomicUpdate> atomic_update_of(const Stmt& stmt) {
   const auto* evaluation = as<source::Evaluation>(stmt);
   if (evaluation == nullptr) return std::nullopt;
@@ -16,7 +33,7 @@ std::optional<AtomicUpdate> atomic_update_of(const Stmt& stmt) {
   const auto table = some_variable(update.table);
   const auto index = any(update.index);
   const bool is_update = matches(call.arguments[0], address_of(subscript(table, index))) ||
-                         matches(call.arguments[0], sum(table, index));
+                         is_pointer_sum(call.arguments[0], update.table, update.index);
   if (is_update) return update;
   if (!matches(call.arguments[0], table)) return std::nullopt;
   update.index = integer(0);

@@ -8,8 +8,8 @@
 
 namespace regraph::rewrite {
 
-// atomicAdd(&table[index], value) or atomicAdd(table + index, value), as a statement;
-// atomicAdd(table, value) is of element 0.
+// atomicAdd(&table[index], value) or atomicAdd(table + index, value), as a statement, where the
+// index may be added bit by bit; atomicAdd(table, value) is of element 0.
 struct AtomicUpdate {
   std::string table;
   std::string function;

@@ -10,15 +10,23 @@
 // that are widened happen for every element, at unit stride, from a place that W divides: constants
 // are checked here, parameters when the kernel runs. Everything else stays as it is, once an
 // element. Alignment is what 'assume: {align}' grants.
+//
+// Additions by atomicAdd without a result are done by vectors, too, where the device has such and
+// nothing else touches the array (vector_atomics.h): their order is open as it is. Under a guard
+// they may stand that all elements of a vector have in common, and where they go may depend on what
+// is loaded, as long as it is the same for the vector: it is loaded once.
 #include "affine/block_geometry.h"
 #include "affine/global_index.h"
 #include "affine/guarded_access.h"
 #include "affine/size_expression.h"
 #include "base/result.h"
+#include "rewrite/analysis/atomic_updates.h"
+#include "rewrite/analysis/vector_atomics.h"
 #include "rewrite/analysis/vector_copy.h"
 #include "rewrite/forms/kernel_state.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/forms/unused_names.h"
+#include "rewrite/steps/product_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/vector_code.h"
 #include "source/analysis.h"
@@ -66,13 +74,21 @@ struct VectorPlan {
   const Branch* branch = nullptr;  // the kernel's one guarded statement
   ExprPtr limit;                   // element < limit is part of the guard
   std::vector<VectorAccess> accesses;
-  std::set<std::string> divisible;  // parameters the width must divide
+  std::vector<VectorAtomic> atomics;
+  std::vector<const Declaration*> common;  // values that the elements of a vector share
+  std::vector<ExprPtr> common_guards;      // the same of the guard's terms
+  std::set<std::string> divisible;         // parameters the width must divide
 };
 
 class VectorPlanner {
  public:
-  VectorPlanner(const Kernel& kernel, const Analysis& analysis, int width, int alignment)
-      : kernel_(kernel), analysis_(analysis), width_(width), alignment_(alignment) {}
+  // `has_float_vectors`: the device adds to them with one atomic.
+  VectorPlanner(const KernelForm& form, int width, int alignment, bool has_float_vectors)
+      : kernel_(form.kernel),
+        analysis_(form.analysis),
+        width_(width),
+        alignment_(alignment),
+        has_float_vectors_(has_float_vectors) {}
 
   // For a normalised kernel. Error: refused.
   Result<VectorPlan> plan() {
@@ -90,17 +106,13 @@ class VectorPlanner {
         obstacles_ += (obstacles_.empty() ? "" : "; ") + array + ": " + uses.obstacle;
       }
     }
-    if (plan_.accesses.empty()) {
+    take_atomics();
+    if (plan_.accesses.empty() && plan_.atomics.empty()) {
       return refuse("no access can be widened" +
                     (obstacles_.empty() ? "" : " (" + obstacles_ + ")"));
     }
-    const bool is_one_access =
-        std::any_of(plan_.accesses.begin(), plan_.accesses.end(), [&](const VectorAccess& access) {
-          return VectorShape{access.scalar, width_}.bytes() <= kWidestAccess;
-        });
-    if (!is_one_access) {
+    if (!has_one_access(plan_.accesses) && !has_one_access(plan_.atomics))
       return refuse("no array has elements of which one access moves " + std::to_string(width_));
-    }
     return plan_;
   }
 
@@ -244,6 +256,24 @@ class VectorPlanner {
     }
   }
 
+  void take_atomics() {
+    VectorAtomics found = find_vector_atomics(
+        {kernel_, analysis_, plan_.element, *plan_.branch, width_, alignment_, has_float_vectors_});
+    plan_.atomics = std::move(found.updates);
+    plan_.common = std::move(found.common);
+    plan_.common_guards = std::move(found.common_guards);
+    plan_.divisible.merge(found.divisible);
+    if (!found.obstacles.empty()) obstacles_ += (obstacles_.empty() ? "" : "; ") + found.obstacles;
+  }
+
+  // Whether an access moves all elements of a vector at once.
+  template <typename Access>
+  [[nodiscard]] bool has_one_access(const std::vector<Access>& accesses) const {
+    return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+      return VectorShape{access.scalar, width_}.bytes() <= kWidestAccess;
+    });
+  }
+
   // Whether the width divides the polynomial, given that it divides the parameters.
   bool is_divisible(const Polynomial& rest, std::set<std::string>& divisible) const {
     const auto symbols = rest.symbols();
@@ -259,12 +289,14 @@ class VectorPlanner {
   const Analysis& analysis_;
   int width_;
   int alignment_;
+  bool has_float_vectors_;
   VectorPlan plan_{};
   std::map<std::string, ArrayUse> arrays_;
   std::string obstacles_;
 };
 
-VectorShape shape_of_width(const VectorAccess& access, int width) {
+template <typename Access>
+VectorShape shape_of_width(const Access& access, int width) {
   return {access.scalar, width};
 }
 
@@ -279,6 +311,12 @@ class Widener {
     first_ = names_.fresh("first_" + plan.element);
     for (const VectorAccess& access : plan.accesses)
       vectors_.push_back(names_.fresh(access.array + "_vector"));
+    for (const VectorAtomic& update : plan.atomics) {
+      sums_.push_back(names_.fresh(update.array + "_vector"));
+      places_.push_back(names_.fresh("first_" + update.array));
+    }
+    for (const Declaration* declaration : plan.common)
+      common_names_[declaration->variable.name] = names_.fresh(declaration->variable.name);
   }
 
   // Deals the kernel's statements out to the vector and its elements, and turns the guard into one
@@ -355,6 +393,8 @@ class Widener {
   }
 
   Result<ExprPtr> whole_vector_term(const ExprPtr& term) const {
+    if (std::ranges::find(plan_.common_guards, term) != plan_.common_guards.end())
+      return at_element(term, 0);
     const auto* comparison = as<Binary>(term);
     if (comparison == nullptr || !is_order(comparison->op)) {
       for (const std::string& name : variables_of(term)) {
@@ -392,8 +432,91 @@ class Widener {
     return source::element(source::variable(access.array, scalar), {index});
   }
 
-  Block whole_vectors() {
+  // The expression for the first element, with what a vector has in common by its own name and
+  // other locals of an element's written out.
+  ExprPtr at_first(const ExprPtr& expr) const {
+    return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+      const auto* variable = as<VariableReference>(node);
+      if (variable == nullptr) return std::nullopt;
+      if (variable->name == plan_.element) return first();
+      const auto common = common_names_.find(variable->name);
+      if (common != common_names_.end()) return source::variable(common->second, variable->type);
+      if (is_declared_once_a_vector(variable->name)) return std::nullopt;
+      const ExprPtr definition = analysis_.definition(variable->name);
+      return definition ? std::optional(at_first(definition)) : std::nullopt;
+    });
+  }
+
+  [[nodiscard]] bool is_declared_once_a_vector(const std::string& name) const {
+    return std::any_of(common_.begin(), common_.end(), [&](const StmtPtr& stmt) {
+      const auto* declaration = as<Declaration>(stmt);
+      return declaration != nullptr && declaration->variable.name == name;
+    });
+  }
+
+  Block common_values() const {
     Block result;
+    for (const Declaration* declaration : plan_.common) {
+      Variable variable = declaration->variable;
+      variable.name = common_names_.at(variable.name);
+      result.push_back(declare(std::move(variable), at_first(declaration->value)));
+    }
+    return result;
+  }
+
+  [[nodiscard]] Variable place_variable_of(std::size_t update, ScalarType scalar) const {
+    Variable variable = local_variable(places_[update], std::string(cuda_name(scalar)), scalar);
+    variable.is_const = true;
+    return variable;
+  }
+
+  // Adds the sums of a vector's elements, under the guards of its first.
+  Block additions() const {
+    Block result;
+    for (std::size_t i = 0; i < plan_.atomics.size(); ++i) {
+      const VectorAtomic& update = plan_.atomics[i];
+      const ExprPtr array = source::variable(update.array, update.scalar);
+      ExprPtr index = at_first(update.index);
+      Block code;
+      if (update.each < width_ && index->type) {
+        // Several atomics on neighbouring places.
+        code.push_back(declare(place_variable_of(i, *index->type), index));
+        index = source::variable(places_[i], index->type);
+      }
+      append(add_vector(sums_[i], shape_of_width(update, width_), update.each,
+                        source::element(array, {index})),
+             code);
+      std::vector<ExprPtr> guards;
+      for (const ExprPtr& guard : update.guards)
+        guards.push_back(at_first(guard));
+      if (!guards.empty()) code = {source::branch(conjunction(guards), std::move(code))};
+      append(code, result);
+    }
+    return result;
+  }
+
+  // An element's code with its additions as values of the vectors', and without what vectors share.
+  Block with_sums(const Block& code, int number) const {
+    return rewrite_statements(code, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      for (const Declaration* declaration : plan_.common) {
+        if (stmt.get() == declaration) return Block{};
+      }
+      for (std::size_t i = 0; i < plan_.atomics.size(); ++i) {
+        if (stmt.get() != plan_.atomics[i].statement) continue;
+        const VectorShape shape = shape_of_width(plan_.atomics[i], width_);
+        return Block{source::assign(vector_component(sums_[i], shape, number),
+                                    atomic_update_of(*stmt)->value)};
+      }
+      return std::nullopt;
+    });
+  }
+
+  Block whole_vectors() {
+    Block result = common_values();
+    for (std::size_t i = 0; i < plan_.atomics.size(); ++i) {
+      const VectorShape shape = shape_of_width(plan_.atomics[i], width_);
+      result.push_back(declare(vector_variable(sums_[i], shape), nullptr));
+    }
     for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
       const VectorAccess& access = plan_.accesses[i];
       if (access.loads) {
@@ -413,7 +536,12 @@ class Widener {
       append(store_vector(vectors_[i], shape_of_width(access, width_), first_place(access)),
              result);
     }
-    return result;
+    append(additions(), result);
+    return without_unused(std::move(result), [&](const Declaration& declaration) {
+      return std::any_of(common_names_.begin(), common_names_.end(), [&](const auto& names) {
+        return names.second == declaration.variable.name;
+      });
+    });
   }
 
   // What one element does, on the vectors' components.
@@ -426,8 +554,11 @@ class Widener {
         code.insert(code.end(), plan_.branch->body.begin(), plan_.branch->body.end());
       }
     }
+    code = with_sums(code, number);
+    const ExprRewrite common = renaming(common_names_);
     const ExprRewrite rewrite = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       if (is_named(expr, plan_.element)) return element_number(number);
+      if (is<VariableReference>(expr)) return common(expr);
       const auto* access = as<Subscript>(expr);
       const auto* array = access != nullptr ? as<VariableReference>(access->base) : nullptr;
       if (array == nullptr) return std::nullopt;
@@ -462,7 +593,10 @@ class Widener {
   int width_;
   std::string first_;
   Variable element_;
-  std::vector<std::string> vectors_;
+  std::vector<std::string> vectors_;                 // of the accesses
+  std::vector<std::string> sums_;                    // of the atomics
+  std::vector<std::string> places_;                  // where the first of the sums go
+  std::map<std::string, std::string> common_names_;  // of what a vector has once
   std::set<std::string> dependent_;
   Block common_;  // once a vector
   Block per_element_;
@@ -497,9 +631,11 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
       return status.error();
     auto form = kernel.direct_normal();
     if (!form) return form.error();
-    auto plan =
-        VectorPlanner((*form)->kernel, (*form)->analysis, *width, kernel.problem().assume.align)
-            .plan();
+    constexpr int kFirstWithFloatVectors = 90;
+    const int architecture = architecture_number(kernel.limits().architecture);
+    auto plan = VectorPlanner(**form, *width, kernel.problem().assume.align,
+                              architecture >= kFirstWithFloatVectors)
+                    .plan();
     if (!plan) return plan.error();
     if (Status status = require_full_grid(**form, **kernel.launch(), plan->limit); !status)
       return status.error();

@@ -91,6 +91,21 @@ Block store_vector(const std::string& name, const VectorShape& shape, const Expr
       source::assign(as_vector(carrier(shape), first, true), source::variable(name, std::nullopt))};
 }
 
+Block add_vector(const std::string& name, const VectorShape& shape, int each,
+                 const ExprPtr& first) {
+  const std::string own = vector_type(shape.scalar, each);
+  const std::string type = own.empty() ? std::string(cuda_name(shape.scalar)) + "2" : own;
+  Block code;
+  for (int number = 0; number < shape.width; number += each) {
+    const ExprPtr value = has_components(shape)
+                              ? source::variable(name, std::nullopt)
+                              : as_vector(type, neighbour(first_of(name, shape), number), false);
+    const ExprPtr target = cast(type + "*", source::address(neighbour(first, number)));
+    code.push_back(evaluate(source::call("atomicAdd", {target, value})));
+  }
+  return code;
+}
+
 Variable element_array(const std::string& name, const std::string& type, const VectorShape& shape,
                        std::optional<int> outer) {
   std::vector<std::int64_t> extents = {shape.width};

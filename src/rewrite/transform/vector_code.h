@@ -25,6 +25,10 @@ namespace regraph::rewrite {
 // Stores the variable's elements to `first` and its neighbours.
 [[nodiscard]] Block store_vector(const std::string& name, const VectorShape& shape,
                                  const ExprPtr& first);
+// Adds the variable's elements to `first` and its neighbours, `each` of them with one atomic:
+// atomicAdd((float4*)&A[i], v), atomicAdd((__half2*)&A[i], ((const __half2*)&v[0])[0]); ...
+[[nodiscard]] Block add_vector(const std::string& name, const VectorShape& shape, int each,
+                               const ExprPtr& first);
 
 // An array in registers for the elements, `outer` of them where that is set.
 [[nodiscard]] Variable element_array(const std::string& name, const std::string& type,

@@ -64,9 +64,17 @@ TEST_F(Reliability, EveryCaveatWidensAndIsNamed) {
   traffic.atomics.hottest_floating_passes = 10;
   bounds.atomics = 0.5;
   expect_wider("caveat_float_atomics", 5);
+  ptx::InstructionProfile& atomic = profile.instructions.emplace_back();
+  atomic.instruction_class = ptx::InstructionClass::atomic_global;
+  atomic.atomic_floating = true;
+  atomic.requests = 1;
+  atomic.access_bytes = 4;
+  EXPECT_DOUBLE_EQ(assess(), before);
+  atomic.access_bytes = 16;
+  expect_wider("caveat_unmeasured_atomics", 6);
   EXPECT_LT(before, 0.9);
   spread_error = 0.05;
-  expect_wider("caveat_unequal_blocks", 6);
+  expect_wider("caveat_unequal_blocks", 7);
   spread_error = 10.0;
   EXPECT_DOUBLE_EQ(assess(), 0.9);
 }

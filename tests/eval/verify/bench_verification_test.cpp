@@ -347,6 +347,36 @@ TEST(ComparedValues, AreThoseOfComparisons) {
     EXPECT_NE(std::find(blocks.begin(), blocks.end(), block), blocks.end()) << block;
 }
 
+// Where all go to one element, sums of halves end where the next term is lost: elsewhere in each
+// order, the original's own, too. Missing terms are seen with other indices.
+TEST(BenchVerification, SumsOfHalvesMayComeInAnyOrder) {
+  const auto scatter = [](const std::string& body) {
+    return "#include <cuda_fp16.h>\n"
+           "__global__ void k(const __half* in, const int* index, __half* out, int n) {\n"
+           "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  " +
+           body + "\n}\n";
+  };
+  TwoStages stages(R"yaml(
+sizes: {n: 4194304, nodes: 1048576}
+args:
+  in: {shape: [n], init: normal}
+  index: {shape: [n], init: "int(0, nodes - 1)"}
+  out: {dir: inout, shape: [nodes], init: normal}
+launch: {block: 256, grid: "cdiv(n, bx)"}
+tests: [{n: 1001, nodes: 700}, {n: 515, nodes: 300}, {n: 1, nodes: 1}]
+assume: {reassociate: true}
+)yaml",
+                   {pointer("in", true, ScalarType::f16), pointer("index", true, ScalarType::i32),
+                    pointer("out", false, ScalarType::f16), scalar("n")},
+                   scatter("if (i < n) atomicAdd(&out[index[i]], in[i]);"));
+  stages.expect(Verdict::correct,
+                scatter("i = n - 1 - i; if (i >= 0) atomicAdd(&out[index[i]], in[i]);"), "",
+                std::nullopt, Effort::confirmation);
+  stages.expect(Verdict::wrong_result,
+                scatter("if (i < n && i < 2000000) atomicAdd(&out[index[i]], in[i]);"), "",
+                std::nullopt, Effort::confirmation);
+}
+
 TEST(PathSet, AddsAndSubtracts) {
   ptx::Profile profile;
   profile.instructions.resize(3);

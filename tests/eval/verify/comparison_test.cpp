@@ -134,6 +134,11 @@ TEST(Tolerance, FollowsTypeAndReductionLength) {
   EXPECT_DOUBLE_EQ(tolerance(ScalarType::bf16, arithmetic, check, assume), 8e-3);
   arithmetic.reduction_length = 1e9;
   EXPECT_DOUBLE_EQ(tolerance(ScalarType::f32, arithmetic, check, assume), 1e-4);
+  arithmetic.reduction_length = 1024;
+  arithmetic.adds_halves_atomically = true;
+  EXPECT_DOUBLE_EQ(tolerance(ScalarType::bf16, arithmetic, check, assume), 0.125);
+  EXPECT_DOUBLE_EQ(tolerance(ScalarType::f16, arithmetic, check, assume), 0.015625);
+  EXPECT_NEAR(tolerance(ScalarType::f32, arithmetic, check, assume), 7.6e-6, 1e-7);
   CheckPolicy given;
   given.relative_tolerance = 0.5;
   EXPECT_EQ(tolerance(ScalarType::f32, arithmetic, given, assume), 0.5);

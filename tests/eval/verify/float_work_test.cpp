@@ -74,6 +74,16 @@ TEST(FloatWork, CountsAdditions) {
   EXPECT_TRUE(work_of("x[i] + 1.0f").adds_constants);
 }
 
+TEST(FloatWork, SeesAtomicSumsOfHalves) {
+  const auto sums = [](const std::string& update) {
+    return work_of("0.0f; if (i < n) " + update).sums_halves_in_any_order;
+  };
+  EXPECT_TRUE(sums("atomicAdd((__half*)y + i, __half(1.0f))"));
+  EXPECT_TRUE(sums("atomicAdd((__half2*)y + i, __half2(1.0f, 1.0f))"));
+  EXPECT_FALSE(sums("atomicAdd(y + i, 1.0f)"));
+  EXPECT_FALSE(sums("y[i] = __half2float(__hadd(__float2half(x[i]), __float2half(2.0f)))"));
+}
+
 TEST(FloatWork, FindsResultsNearTheEndOfTheirType) {
   const Problem one = problem();
   const float values[] = {1.0f, 3e30f, std::numeric_limits<float>::infinity()};

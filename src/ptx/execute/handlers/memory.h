@@ -249,7 +249,16 @@ const Record* store(const Record* r, Warp& w) {
   return r + 1;
 }
 
-// Checks the access and reports it; memory is not touched.
+// Checks and counts the access; memory is not touched.
+template <typename Address>
+const Record* check(const Record* r, Warp& w) {
+  ScatteredLanes scattered;
+  std::byte* host = nullptr;
+  check_access<Address>(r, w, w.sites[r->site], scattered, host);
+  return host == nullptr ? nullptr : r + 1;
+}
+
+// The same, and reports it.
 template <typename Address>
 const Record* trace(const Record* r, Warp& w) {
   ScatteredLanes scattered;

@@ -127,6 +127,8 @@ void fill_all(Handler* table) {
   table[handler_id(Operation::select, LaneType::u64)] = &select<LaneU64>;
   table[handler_id(Operation::trace_access, LaneType::u32)] = &trace<LaneU32>;
   table[handler_id(Operation::trace_access, LaneType::u64)] = &trace<LaneU64>;
+  table[handler_id(Operation::check_access, LaneType::u32)] = &check<LaneU32>;
+  table[handler_id(Operation::check_access, LaneType::u64)] = &check<LaneU64>;
   fill_memory_type<MemoryType::u8>(table);
   fill_memory_type<MemoryType::s8>(table);
   fill_memory_type<MemoryType::u16>(table);
