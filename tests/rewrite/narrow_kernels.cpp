@@ -68,6 +68,37 @@ launch: {block: 64, grid: ["cdiv(outputs, bx)", rows]}
 tests: [{rows: 5, outputs: 70, inputs: 200}, {rows: 18, outputs: 64, inputs: 64}, {rows: 1, outputs: 2, inputs: 3}]
 assume: {noalias: true, reassociate: true}
 )~"},
+      // Weights of four bits, groups of which have a scale.
+      {"narrow_quantized", R"~(
+#include <cuda_bf16.h>
+__global__ void quantized(const int* words, const float* scales, const __nv_bfloat16* x, const float* bias,
+                          __nv_bfloat16* y, int rows, int groups) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < rows) {
+    float sum = bias[row];
+    for (int g = 0; g < groups; ++g) {
+      float part = 0.0f;
+      for (int w = 0; w < 4; ++w) {
+        for (int j = 0; j < 8; ++j)
+          part += (float)(((words[(row * groups + g) * 4 + w] >> (4 * j)) & 15) - 8) * __bfloat162float(x[g * 32 + w * 8 + j]);
+      }
+      sum += part * scales[row * groups + g];
+    }
+    y[row] = __float2bfloat16(sum);
+  }
+})~",
+       R"~(
+sizes: {rows: 512, groups: 32}
+args:
+  words: {dir: in, shape: [rows, 4 * groups], init: "int(-2147483648, 2147483647)"}
+  scales: {dir: in, shape: [rows, groups], init: "uniform(-1,1)"}
+  x: {dir: in, shape: [32 * groups], init: normal}
+  bias: {dir: in, shape: [rows], init: normal}
+  y: {dir: out, shape: [rows]}
+launch: {block: 64, grid: ["cdiv(rows, bx)"]}
+tests: [{rows: 70, groups: 5}, {rows: 64, groups: 8}, {rows: 1, groups: 1}]
+assume: {noalias: true, reassociate: true}
+)~"},
       // Weights of four bits, eight in a word.
       {"narrow_packed", R"~(
 #include <cuda_fp16.h>

@@ -1,5 +1,5 @@
 // Thread serialisation of kernels with a block a row: one thread does all of it. Used by
-// row_kernel.
+// row_kernel and quantized_gemv.
 //
 //   for (c = threadIdx.x; c < n; c += blockDim.x) sum += x[..];   ->   for (c = 0; c < n; ++c) ...
 //   slots[threadIdx.x] = sum; a tree over slots; ... slots[0]     ->   ... sum
