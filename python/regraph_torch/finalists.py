@@ -26,6 +26,15 @@ def finalists(run, count, even_if_slower=False):
     return list(chosen.values())
 
 
+def predictions(run, count):
+    """What was predicted of the original ("naive") and of what `finalists` returns ("found0", ...), in seconds."""
+    database = sqlite3.connect(f"file:{run / 'run.db'}?mode=ro", uri=True)
+    (original,) = database.execute("SELECT median_seconds FROM baseline").fetchone()
+    times = database.execute("SELECT DISTINCT median_seconds FROM measurement WHERE verdict = 'correct' AND median_seconds < ? "
+                             "ORDER BY median_seconds LIMIT ?", (original, count))
+    return {"naive": original} | {f"found{i}": seconds for i, (seconds,) in enumerate(times)}
+
+
 def path_to(rows, node):
     steps = []
     while node in rows:

@@ -66,8 +66,8 @@ struct SearchConfig {
   // Commit outstanding expansions before measurements; false: by ticket number alone, which is
   // better when an expansion takes as long as an evaluation. Either order is independent of timing.
   bool expansions_first = true;
-  int finalists = 8;                      // re-measured at the end
-  int final_repetitions = 64;             // samples a finalist that survives every round gets
+  int finalists = 8;                       // re-measured at the end
+  int final_repetitions = 64;              // samples a finalist that survives every round gets
   double evaluation_wall_seconds = 180.0;  // per evaluation
   bool learn = false;        // priors follow what this very search finds out, see run_experience.h
   std::string policy;        // the EdgeScorer's description; empty: none

@@ -66,8 +66,8 @@ struct ExpanderPlace {
   const Installation& installation;
   std::uint64_t seed = 1;
   double evaluation_seconds = 180.0;  // one evaluation may take
-  int jobs = 1;                      // evaluations at once
-  fleet::JobQueue* fleet = nullptr;  // whose workers may ask a language model; null: there is none
+  int jobs = 1;                       // evaluations at once
+  fleet::JobQueue* fleet = nullptr;   // whose workers may ask a language model; null: there is none
 };
 
 // Reads key (OPENAI_API_KEY or a file), proxies (http_proxy, ...), prices, prompts and recording;

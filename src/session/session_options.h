@@ -31,9 +31,9 @@ struct ProblemOptions {
 struct OpenOptions {
   // For a manifest to be completed by hand: what is missing is listed instead of being an error.
   bool fill_in = false;
-  std::uint64_t seed = 1;            // of the check's inputs, and of everything random later
+  std::uint64_t seed = 1;             // of the check's inputs, and of everything random later
   double evaluation_seconds = 180.0;  // one evaluation, or the check of the original, may take
-  double program_seconds = 120.0;    // a captured program may take with the winner in it
+  double program_seconds = 120.0;     // a captured program may take with the winner in it
   // Told what is done from now on, in words, while a problem is opened; may be empty.
   std::function<void(const std::string&)> on_phase = {};
 };

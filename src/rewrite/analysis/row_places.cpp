@@ -87,13 +87,12 @@ ExprPtr RowPlacer::with_values_of_block(const ExprPtr& expr) {
   return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
     const auto* binary = as<Binary>(node);
     const bool is_polynomial =
-        binary == nullptr ? !is<Call>(node) && !is<Conditional>(node) && !is<Subscript>(node)
-                          : binary->op == BinaryOperator::add ||
-                                binary->op == BinaryOperator::subtract ||
-                                binary->op == BinaryOperator::multiply ||
-                                is_comparison(binary->op) ||
-                                binary->op == BinaryOperator::logical_and ||
-                                binary->op == BinaryOperator::logical_or;
+        binary == nullptr
+            ? !is<Call>(node) && !is<Conditional>(node) && !is<Subscript>(node)
+            : binary->op == BinaryOperator::add || binary->op == BinaryOperator::subtract ||
+                  binary->op == BinaryOperator::multiply || is_comparison(binary->op) ||
+                  binary->op == BinaryOperator::logical_and ||
+                  binary->op == BinaryOperator::logical_or;
     if (is_polynomial || !node->type || !is_of_block(node)) return std::nullopt;
     for (const auto& [name, value] : places_.values_of_block) {
       if (equal(value, node)) return source::variable(name, node->type);

@@ -75,7 +75,7 @@ class RowPlacer {
 
 // Where a loop stands that is in no other one.
 struct LoopPlace {
-  Block before;                // of all blocks around it
+  Block before;                 // of all blocks around it
   std::vector<ExprPtr> guards;  // around it
   Block behind;
 };
