@@ -76,7 +76,7 @@ TEST(AtomicContentionTest, VectorsAreOneRequest) {
   contention.add(words({0, 4, 8}).data(), 0b111, 16, {.floating = true}, 0, 4096);
   const AtomicTraffic traffic = contention.traffic();
   EXPECT_EQ(traffic.lanes, 3);
-  EXPECT_EQ(traffic.payload_bytes, 48);
+  EXPECT_EQ(traffic.payload_bytes, 24);
   EXPECT_EQ(traffic.sector_operations, 2);
   EXPECT_EQ(traffic.hottest_full_passes, 1);
   EXPECT_EQ(traffic.hottest_partial_passes, 1);

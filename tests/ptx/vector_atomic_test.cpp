@@ -275,7 +275,7 @@ TEST(VectorAtomicTest, WhereTheyMeetIsCountedOnce) {
   auto traffic = simulate_caches(program, arguments, memory, geometry, {}, Cancellation());
   ASSERT_TRUE(traffic.ok()) << traffic.error().message;
   EXPECT_DOUBLE_EQ(traffic->atomics.lanes, 3200.0);
-  EXPECT_DOUBLE_EQ(traffic->atomics.payload_bytes, 16 * 3200.0);
+  EXPECT_DOUBLE_EQ(traffic->atomics.payload_bytes, 8 * 3200.0);
   EXPECT_DOUBLE_EQ(traffic->atomics.sector_operations, 1600.0);
   EXPECT_DOUBLE_EQ(traffic->atomics.hottest_full_passes, 1600.0);
   EXPECT_DOUBLE_EQ(traffic->atomics.hottest_partial_passes, 0.0);

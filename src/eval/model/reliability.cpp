@@ -38,15 +38,15 @@ bool float_atomics_meet(const ModelInput& input, const TimeBounds& bounds, doubl
   return global || (rounds > 0.0 && bounds.load_store > kShareThatMatters * largest);
 }
 
-// Only those on 32 bits are in bench/h200/atomics.txt.
+// Those of one float, of float4 and of pairs of halves are as in bench/h200/atomics.txt.
 bool unmeasured_atomics_matter(const ModelInput& input, const TimeBounds& bounds, double largest) {
-  constexpr int kMeasuredBytes = 4;
+  const auto is_measured = [](int bytes) { return bytes == 4 || bytes == 16; };
   return bounds.atomics > kShareThatMatters * largest &&
          std::any_of(input.sample.instructions.begin(), input.sample.instructions.end(),
-                     [](const ptx::InstructionProfile& p) {
+                     [&](const ptx::InstructionProfile& p) {
                        return p.instruction_class == ptx::InstructionClass::atomic_global &&
                               p.atomic_floating && p.requests > 0 &&
-                              (p.atomic_halves || p.access_bytes != kMeasuredBytes);
+                              (p.atomic_halves || !is_measured(p.access_bytes));
                      });
 }
 

@@ -17,7 +17,7 @@ namespace regraph::ptx {
 // Rounds that other warps make them lose are not counted.
 struct AtomicTraffic {
   double lanes = 0;
-  double payload_bytes = 0;                // of all lanes
+  double payload_bytes = 0;                // of all lanes, as 4-byte operands would take as long
   double sector_operations = 0;            // sectors of each request
   double returning_sector_operations = 0;  // of those, whose old values are read
   // Of the stretch with most passes.

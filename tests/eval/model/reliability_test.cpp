@@ -71,6 +71,8 @@ TEST_F(Reliability, EveryCaveatWidensAndIsNamed) {
   atomic.access_bytes = 4;
   EXPECT_DOUBLE_EQ(assess(), before);
   atomic.access_bytes = 16;
+  EXPECT_DOUBLE_EQ(assess(), before);
+  atomic.access_bytes = 8;
   expect_wider("caveat_unmeasured_atomics", 6);
   EXPECT_LT(before, 0.9);
   spread_error = 0.05;
