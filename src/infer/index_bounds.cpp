@@ -302,6 +302,17 @@ std::optional<Polynomial> IndexBounds::upper(const ExprPtr& index,
   return upper_of_operation(*index, guards);
 }
 
+bool IndexBounds::follows_memory(const ExprPtr& expr, int depth) const {
+  constexpr int kMostNames = 8;
+  if (depth > kMostNames || analysis_.reads_memory(expr)) return true;
+  const auto names = source::variables_of(expr);
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    if (kernel_.parameter(name) != nullptr || loops_.contains(name)) return false;
+    const ExprPtr definition = analysis_.definition(name);
+    return definition && follows_memory(definition, depth + 1);
+  });
+}
+
 std::optional<std::pair<Polynomial, ExprPtr>> IndexBounds::scaled(const ExprPtr& expr) const {
   const auto* product = as<Binary>(expr);
   if (product == nullptr || product->op != BinaryOperator::multiply) return std::nullopt;
@@ -319,6 +330,7 @@ std::optional<std::pair<Polynomial, ExprPtr>> IndexBounds::scaled(const ExprPtr&
 std::optional<Polynomial> IndexBounds::row_major_upper(const ExprPtr& index,
                                                        const std::vector<ExprPtr>& guards) const {
   if (auto known = upper(index, guards)) return known;
+  if (follows_memory(index)) return std::nullopt;
   if (const auto* cast = as<source::Cast>(index)) return row_major_upper(cast->operand, guards);
   if (const auto* variable = as<VariableReference>(index)) {
     const ExprPtr definition = analysis_.definition(variable->name);

@@ -41,7 +41,8 @@ class IndexBounds {
 
   // The same of an index as a row-major array of several dimensions has it, ((n * C + c) * H + h) * W
   // + w, where what is added is taken to stay below what the rest is multiplied with, as it does in
-  // an array that is read within its dimensions: only n needs a bound. Nothing for other indices.
+  // an array that is read within its dimensions: only n needs a bound. Nothing for other indices,
+  // and where memory says what is added: which values it may hold is seen when the kernel runs.
   [[nodiscard]] std::optional<source::Polynomial> row_major_upper(
       const source::ExprPtr& index, const std::vector<source::ExprPtr>& guards) const;
 
@@ -67,6 +68,7 @@ class IndexBounds {
       source::Polynomial value, const std::vector<Inequality>& known) const;
   [[nodiscard]] std::optional<source::Polynomial> upper_of_operation(
       const source::Expr& expr, const std::vector<source::ExprPtr>& guards) const;
+  [[nodiscard]] bool follows_memory(const source::ExprPtr& expr, int depth = 0) const;
   // The size that the expression multiplies something with, and that.
   [[nodiscard]] std::optional<std::pair<source::Polynomial, source::ExprPtr>> scaled(
       const source::ExprPtr& expr) const;
