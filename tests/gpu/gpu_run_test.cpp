@@ -80,9 +80,9 @@ TEST_F(GpuRun, FaultsAreNamedAndSurvived) {
 TEST_F(GpuRun, AssertAndPrintfAndMallocDoNoHarm) {
   expect(Verdict::crash, "if (i < n) out[i] = 2.0f * in[i]; assert(n < 0);");
   // How long printing takes is the host's matter: it may be too long, but harms nobody.
-  const VerificationResult flood = judge(
-      body("for (int j = 0; j < 100; ++j) printf(\"flood %d %d\\n\", i, j); "
-           "if (i < n) out[i] = 2.0f * in[i];"));
+  const VerificationResult flood =
+      judge(body("for (int j = 0; j < 100; ++j) printf(\"flood %d %d\\n\", i, j); "
+                 "if (i < n) out[i] = 2.0f * in[i];"));
   EXPECT_TRUE(flood.correct() || flood.verdict == Verdict::timeout) << flood.message;
   const VerificationResult after_flood = judge(kHonest);
   EXPECT_TRUE(after_flood.correct()) << after_flood.message;

@@ -21,8 +21,8 @@ void AtomicContention::add(const std::uint64_t* addresses, std::uint32_t mask, s
   std::sort(sorted.begin(), sorted.end());
   sums_.lanes += static_cast<double>(sorted.size());
   if (!traits.swaps_words) {
-    // A lane's 8 bytes take as long as 4, and 16 as long as two such (bench/h200/atomics.txt, vectors
-    // at 65,536 indexed counters and more).
+    // A lane's 8 bytes take as long as 4, and 16 as long as two such (bench/h200/atomics.txt,
+    // vectors at 65,536 indexed counters and more).
     const auto operands = bytes <= kWord ? bytes : std::max(std::uint32_t{kWord}, bytes / 2);
     add_round(sorted, bytes, operands, traits);
     return;

@@ -263,10 +263,9 @@ class AttentionCode {
   // Of the first tile of either, and of the warpgroup's queries.
   void declare_descriptors() {
     const auto declare = [&](const std::string& name, const std::string& start, int panel_bytes) {
-      text_.line(
-          "const unsigned long long {} = {};", name,
-          panel_descriptor(fmt::format("(unsigned int)__cvta_generic_to_shared({})", start),
-                           panel_bytes));
+      text_.line("const unsigned long long {} = {};", name,
+                 panel_descriptor(fmt::format("(unsigned int)__cvta_generic_to_shared({})", start),
+                                  panel_bytes));
     };
     declare(names_.query_at,
             fmt::format("{} + {} / {} * {}", names_.query, names_.thread, kWarpgroupThreads,
@@ -348,10 +347,11 @@ class AttentionCode {
     }
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.keys / 16);
-    load_part(fmt::format("{} + {} * {}",
-                          along(at_stage(names_.key_at, copies_.key_elements()), names_.k, tile_.keys),
-                          names_.j, 16 * AttentionTile::kPanelBytes),
-              false);
+    load_part(
+        fmt::format("{} + {} * {}",
+                    along(at_stage(names_.key_at, copies_.key_elements()), names_.k, tile_.keys),
+                    names_.j, 16 * AttentionTile::kPanelBytes),
+        false);
     multiply(names_.scores, {query_part(0), query_part(1), query_part(2), query_part(3)});
     text_.close();
     text_.close();
@@ -392,11 +392,11 @@ class AttentionCode {
     WarpgroupProduct product = product_of_warpgroup(names_.mix, value_dimensions());
     product.rows_in_registers = true;
     for (int i = 0; i < 4; ++i)
-      product.rows_at += fmt::format("{}\"r\"({}[{}][{}])", i == 0 ? "" : ", ", names_.weights,
-                                     names_.k, i);
-    product.columns_at = fmt::format(
-        "{} + {} * {}", descriptor_at_stage(names_.value_at, copies_.value_elements()), names_.k,
-        16 * AttentionTile::kPanelBytes / kDescriptorUnit);
+      product.rows_at +=
+          fmt::format("{}\"r\"({}[{}][{}])", i == 0 ? "" : ", ", names_.weights, names_.k, i);
+    product.columns_at =
+        fmt::format("{} + {} * {}", descriptor_at_stage(names_.value_at, copies_.value_elements()),
+                    names_.k, 16 * AttentionTile::kPanelBytes / kDescriptorUnit);
     product.turns_columns = true;
     text_.line("unsigned int {}[{}][4];", names_.weights, tile_.keys / 16);
     text_.unroll();
@@ -583,7 +583,8 @@ class AttentionCode {
                  names_.shrink);
     text_.close();
     over_scores();
-    text_.line("{0} = {1}(fmaf({0}, {2}, -{3}));", score_at(), names_.exp2, to_exponent(), names_.base);
+    text_.line("{0} = {1}(fmaf({0}, {2}, -{3}));", score_at(), names_.exp2, to_exponent(),
+               names_.base);
     text_.line("{} += {};", total, score_at());
     close_rows();
     close_rows();
@@ -603,9 +604,10 @@ class AttentionCode {
     text_.close();
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, value_dimensions() / 16);
-    load_part(fmt::format("{} + {} * {}",
-                          along(at_stage(names_.value_at, copies_.value_elements()), names_.j, tile_.keys),
-                          names_.k, 16 * AttentionTile::kPanelBytes),
+    load_part(fmt::format(
+                  "{} + {} * {}",
+                  along(at_stage(names_.value_at, copies_.value_elements()), names_.j, tile_.keys),
+                  names_.k, 16 * AttentionTile::kPanelBytes),
               true);
     const auto weights = [&](int part) {
       return fmt::format("{}[{}][{}]", names_.weights, names_.i, part);
@@ -621,7 +623,8 @@ class AttentionCode {
   // are added to the rows that have them, whose weights are no zeros, and taken away.
   void add_nonfinite_values() {
     const int vectors = value_dimensions() / AttentionTile::kVector;
-    const auto stage = fmt::format("{} + {} * {}", names_.values, names_.stage, copies_.value_elements());
+    const auto stage =
+        fmt::format("{} + {} * {}", names_.values, names_.stage, copies_.value_elements());
     const char* const mask = pattern_.element == ScalarType::f16 ? "0x7c00" : "0x7f80";
     const auto over_copies = [&] {
       text_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.thread,

@@ -11,7 +11,8 @@
 namespace regraph::rewrite {
 
 std::int64_t AttentionCopies::key_elements() const {
-  return std::int64_t{AttentionTile::panels(pattern_.query.elements)} * AttentionTile::kPanel * tile_.keys;
+  return std::int64_t{AttentionTile::panels(pattern_.query.elements)} * AttentionTile::kPanel *
+         tile_.keys;
 }
 std::int64_t AttentionCopies::value_elements() const {
   return std::int64_t{AttentionTile::panels(pattern_.values.elements)} * AttentionTile::kPanel *
@@ -20,8 +21,8 @@ std::int64_t AttentionCopies::value_elements() const {
 
 void AttentionCopies::declare_shared() {
   const std::string type(cuda_name(pattern_.element));
-  const int rows =
-      std::max(AttentionTile::panels(pattern_.query.elements), AttentionTile::panels(pattern_.values.elements));
+  const int rows = std::max(AttentionTile::panels(pattern_.query.elements),
+                            AttentionTile::panels(pattern_.values.elements));
   text_.line("extern __shared__ __align__(128) {} {}[];", type, names_.tiles);
   text_.line("{}* const {} = {};", type, names_.query, names_.tiles);
   text_.line("{}* const {} = {} + {};", type, names_.keys, names_.query,
@@ -42,8 +43,9 @@ std::string AttentionCopies::is_whole(const AttentionRows& rows) const {
 
 // Copies `lines` rows to `to`, those of which `inside` says so, zeros for the others. The symbol
 // of the rows is `number`, which is `start` at the first.
-void AttentionCopies::copy_rows(const AttentionRows& rows, const std::string& symbol, const std::string& start,
-               const std::string& inside, const std::string& to, int lines) {
+void AttentionCopies::copy_rows(const AttentionRows& rows, const std::string& symbol,
+                                const std::string& start, const std::string& inside,
+                                const std::string& to, int lines) {
   const std::string type(cuda_name(pattern_.element));
   const int vectors = rows.elements / AttentionTile::kVector;
   const int copies = lines * vectors;
@@ -56,11 +58,11 @@ void AttentionCopies::copy_rows(const AttentionRows& rows, const std::string& sy
     // numbers.
     text_.line("const unsigned int {} = (unsigned int){} / {} + {} / {};", names_.line,
                names_.thread, vectors, names_.step, vectors);
-    text_.line("const unsigned int {} = (unsigned int){} % {} * {};", names_.offset,
-               names_.thread, vectors, AttentionTile::kVector);
+    text_.line("const unsigned int {} = (unsigned int){} % {} * {};", names_.offset, names_.thread,
+               vectors, AttentionTile::kVector);
   } else {
-    text_.line("const unsigned int {} = (unsigned int)({} + {}) / {};", names_.line,
-               names_.thread, names_.step, vectors);
+    text_.line("const unsigned int {} = (unsigned int)({} + {}) / {};", names_.line, names_.thread,
+               names_.step, vectors);
     text_.line("const unsigned int {} = (unsigned int)({} + {}) % {} * {};", names_.offset,
                names_.thread, names_.step, vectors, AttentionTile::kVector);
   }
@@ -98,14 +100,14 @@ void AttentionCopies::define_fill() {
   copy_rows(pattern_.keys, pattern_.key, names_.next, inside,
             fmt::format("{} + {} * {}", names_.keys, names_.into, key_elements()), tile_.keys);
   copy_rows(pattern_.values, pattern_.key, names_.next, inside,
-            fmt::format("{} + {} * {}", names_.values, names_.into, value_elements()),
-            tile_.keys);
+            fmt::format("{} + {} * {}", names_.values, names_.into, value_elements()), tile_.keys);
   text_.close("};");
 }
 
 void AttentionCopies::fill_query() {
-  copy_rows(pattern_.query, pattern_.axis.coordinate, names_.first, fmt::format("{} <= {}", pattern_.axis.coordinate, names_.last),
-            names_.query, tile_.queries);
+  copy_rows(pattern_.query, pattern_.axis.coordinate, names_.first,
+            fmt::format("{} <= {}", pattern_.axis.coordinate, names_.last), names_.query,
+            tile_.queries);
 }
 
 }  // namespace regraph::rewrite

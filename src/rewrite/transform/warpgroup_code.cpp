@@ -223,9 +223,7 @@ class WarpgroupCode {
                                         : tile_.step_depth() * TensorTile::kPanelBytes;
     return bytes / kDescriptorUnit;
   }
-  int fragment_units() const {
-    return kWarpgroupRows * TensorTile::kPanelBytes / kDescriptorUnit;
-  }
+  int fragment_units() const { return kWarpgroupRows * TensorTile::kPanelBytes / kDescriptorUnit; }
 
   void multiply() {
     text_.line("asm volatile(\"setmaxnreg.inc.sync.aligned.u32 {};\");", kMultiplyingRegisters);
@@ -244,8 +242,7 @@ class WarpgroupCode {
     // What threads stored, the tensor cores read by another way.
     text_.line("{}asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");",
                tile_.by_boxes ? "if (!" + by_boxes_ + ") " : "");
-    if (!tile_.from_registers)
-      write_warpgroup_fence(text_);
+    if (!tile_.from_registers) write_warpgroup_fence(text_);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.inner, steps());
     if (tile_.from_registers) load_fragments();
@@ -300,15 +297,14 @@ class WarpgroupCode {
     one.depth = tile_.step_depth();
     one.sum = [&](int i) { return fmt::format("{}[{}][{}]", held(), names_.i, i); };
     one.rows_in_registers = tile_.from_registers;
-    one.rows_at =
-        tile_.from_registers
-            ? fragments_.operands(names_.inner, names_.i)
-            : fmt::format("{} + {} * {} + {} * {} + {} * {}", names_.at[lines_], names_.stage,
-                          strip_bytes(lines_) / kDescriptorUnit, names_.i, fragment_units(),
-                          names_.inner, step_units(lines_));
-    one.columns_at = fmt::format("{} + {} * {} + {} * {}", names_.at[across_], names_.stage,
-                                 strip_bytes(across_) / kDescriptorUnit, names_.inner,
-                                 step_units(across_));
+    one.rows_at = tile_.from_registers
+                      ? fragments_.operands(names_.inner, names_.i)
+                      : fmt::format("{} + {} * {} + {} * {} + {} * {}", names_.at[lines_],
+                                    names_.stage, strip_bytes(lines_) / kDescriptorUnit, names_.i,
+                                    fragment_units(), names_.inner, step_units(lines_));
+    one.columns_at =
+        fmt::format("{} + {} * {} + {} * {}", names_.at[across_], names_.stage,
+                    strip_bytes(across_) / kDescriptorUnit, names_.inner, step_units(across_));
     one.turns_rows = !factor(lines_).along_k;
     one.turns_columns = !factor(across_).along_k;
     write_warpgroup_product(text_, one);

@@ -45,8 +45,11 @@ void write_warpgroup_product(CodeLines& lines, const WarpgroupProduct& product) 
   } else {
     lines.line("    \"}}, %{}, %{}, {};\"", registers, registers + 1, flags(product));
   }
-  list([&](int i) { return fmt::format("\"+{}\"({})", is_floating_sum ? 'f' : 'r', product.sum(i)); },
-       "");
+  list(
+      [&](int i) {
+        return fmt::format("\"+{}\"({})", is_floating_sum ? 'f' : 'r', product.sum(i));
+      },
+      "");
   if (product.rows_in_registers)
     lines.line("    : {},", product.rows_at);
   else

@@ -3,8 +3,8 @@
 // attention_code.
 #pragma once
 
-#include "rewrite/transform/code_lines.h"
 #include "rewrite/forms/ir.h"
+#include "rewrite/transform/code_lines.h"
 
 #include <functional>
 #include <string>
