@@ -129,6 +129,7 @@ std::vector<std::string> notes_of_own_sizes(const std::vector<std::string>& name
     if (value != sizes.end()) by_value[value->second].push_back(name);
   }
   std::vector<std::string> notes;
+  notes.reserve(by_value.size());
   for (const auto& [value, alike] : by_value) {
     notes.push_back(fmt::format("{}{} = {} (change it with --size {}=...)", kOwnSizes,
                                 fmt::join(alike, ", "), value, alike.front()));
