@@ -39,11 +39,13 @@ class IndexBounds {
   [[nodiscard]] std::optional<source::Polynomial> upper(
       const source::ExprPtr& index, const std::vector<source::ExprPtr>& guards) const;
 
-  // The same of an index as a row-major array of several dimensions has it, ((n * C + c) * H + h) *
-  // W
-  // + w, where what is added is taken to stay below what the rest is multiplied with, as it does in
-  // an array that is read within its dimensions: only n needs a bound. Nothing for other indices,
-  // and where memory says what is added: which values it may hold is seen when the kernel runs.
+  // The same of an index into a row-major array of several dimensions:
+  //
+  //   ((n * C + c) * H + h) * W + w
+  //
+  // What is added is taken to stay below what the rest is multiplied with, as it does in an array
+  // that is read within its dimensions: only n needs a bound. Nothing for other indices, and where
+  // memory says what is added: which values it may hold is seen when the kernel runs.
   [[nodiscard]] std::optional<source::Polynomial> row_major_upper(
       const source::ExprPtr& index, const std::vector<source::ExprPtr>& guards) const;
 

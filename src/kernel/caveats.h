@@ -23,8 +23,8 @@ inline constexpr Caveat kCaveats[] = {
     {"caveat_float_atomics",
      "floating-point atomics meet, whose retries are known only from random addresses"},
     {"caveat_unmeasured_atomics",
-     "atomics on vectors, halves or doubles are taken to cost what single ones of 32 bits were "
-     "measured to: theirs were not"},
+     "atomics on 64 bits or on single halves cost what follows from those of 32 bits; theirs was "
+     "not fitted to a measurement"},
     {"caveat_local_memory", "local memory is used, whose cache traffic is not simulated"},
     {"caveat_ptx_counts", "instructions are counted in PTX: the machine code could not be read"},
     {"caveat_unequal_blocks", "blocks differ in their work, of which some were looked at"},

@@ -111,7 +111,7 @@ inline constexpr FactDescription kFactDescriptions[] = {
     {"caveat_truncated_trace", "1", "the cache simulation was cut short"},
     {"caveat_close_bounds", "1", "the two largest bounds are within 10 %"},
     {"caveat_float_atomics", "1", "floating-point atomics meet"},
-    {"caveat_unmeasured_atomics", "1", "atomics on vectors, 16 or 64 bits"},
+    {"caveat_unmeasured_atomics", "1", "atomics on 16 or 64 bits"},
     {"caveat_local_memory", "1", "local memory is used"},
     {"caveat_ptx_counts", "1", "work is counted in PTX, not in machine code"},
     {"caveat_unequal_blocks", "1", "blocks differ in their work"},

@@ -188,7 +188,7 @@ void judge(const MachineCode& code, const LoopMatch& match, const ptx::Profile& 
   }
 }
 
-// Instructions under a guard that never holds, as ptxas puts in front of fences, only take a slot.
+// Instructions under a guard that never holds, as ptxas puts loads in front of fences, do nothing.
 void leave_out_never(const MachineCode& code, ExecutionCounts& counts) {
   for (std::size_t j = 0; j < code.instructions.size(); ++j) {
     const Instruction& what = code.instructions[j].what;

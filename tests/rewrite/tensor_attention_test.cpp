@@ -193,6 +193,8 @@ TEST(TensorAttention, MultipliesByWarpgroups) {
   const std::string code = code_of(kernel, online(kernel), by_warpgroups("128", "64", "8"));
   expect_text(code, "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16");
   expect_text(code, "__launch_bounds__(256, 2)");
+  // One for all of memory would be a fence of the GPU.
+  expect_text(code, "fence.proxy.async.shared::cta;");
   for (const int elements : {16, 80, 128, 256}) {
     SCOPED_TRACE(elements);
     Kernel other{.type = elements == 80 ? "__nv_bfloat16" : "__half", .elements = elements};

@@ -81,6 +81,16 @@ TEST(TensorCore, MultipliesSumsOfTwoNumbers) {
   expect_refusal(**kept, step, "precision: tf32x3");
 }
 
+// Tensor cores cut off what a sum does not hold: in a long sum of one sign that adds up.
+TEST(TensorCore, LongSumsOfTwoNumbersAreAsExact) {
+  auto kernel = product(kRows, kColumns, "{noalias: true, reassociate: true, precision: tf32x3}",
+                        {}, {}, "{M: 64, N: 64, K: 2048}");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  Application step = tensor("64x64", "16");
+  step.parameters["input"] = "tf32x3";
+  expect_correct(**kernel, {step});
+}
+
 TEST(TensorCore, TakesTilesOfAllSizes) {
   auto kernel = product(kRows, kColumns, kGranted, "C[row * N + col] += 2.0f * sum + 1.0f;");
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;

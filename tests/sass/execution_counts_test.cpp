@@ -167,6 +167,26 @@ TEST(ExecutionCounts, AtomicsThatBecomeLoopsRunTheirRounds) {
   EXPECT_NEAR(eight.executed(OperationClass::atomic_shared), 8.0, 0.01);
 }
 
+// ptxas puts loads that never happen in front of a fence for all of memory.
+TEST(ExecutionCounts, WhatNeverHappensCountsNothing) {
+  const CountedKernel kernel(
+      kernel_with("__shared__ __align__(16) float tile[32];\n"
+                  "asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\n"
+                  "  \"r\"((unsigned)__cvta_generic_to_shared(&tile[threadIdx.x])),\n"
+                  "  \"l\"(in + threadIdx.x) : \"memory\");\n"
+                  "asm volatile(\"cp.async.wait_all;\" ::: \"memory\");\n"
+                  "asm volatile(\"fence.proxy.async;\" ::: \"memory\"); __syncthreads();\n"
+                  "out[threadIdx.x] = tile[31 - threadIdx.x];"),
+      3, "sm_90");
+  std::size_t never = 0;
+  for (const CodeInstruction& one : kernel.code().instructions) {
+    if (one.what.guard == kTrue && one.what.guard_negated) ++never;
+  }
+  EXPECT_GT(never, 0U);
+  EXPECT_DOUBLE_EQ(kernel.executed(OperationClass::load_shared), 1.0);
+  EXPECT_DOUBLE_EQ(kernel.counts().matched_memory, 1.0);
+}
+
 TEST(ExecutionCounts, AnotherKernelsLinesDoNotMatch) {
   const CountedKernel one(kernel_with("out[threadIdx.x] = in[threadIdx.x];"), 1);
   const CountedKernel two(

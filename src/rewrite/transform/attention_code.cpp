@@ -8,6 +8,7 @@
 #include "rewrite/transform/attention_results.h"
 #include "rewrite/transform/attention_tile.h"
 #include "rewrite/transform/code_lines.h"
+#include "rewrite/transform/row_places_code.h"
 #include "rewrite/transform/tensor_fragments.h"
 #include "rewrite/transform/tensor_tile.h"
 #include "rewrite/transform/warpgroup_product.h"
@@ -57,11 +58,8 @@ class AttentionCode {
 
  private:
   static Names with_taken_names(const AttentionPattern& pattern) {
-    Names names(pattern.form->kernel);
-    names.take(pattern.axis.coordinate);
+    Names names = names_of_places(pattern);
     names.take(pattern.dot);
-    for (const auto& [name, value] : pattern.values_of_block)
-      names.take(name);
     return names;
   }
 
@@ -83,10 +81,7 @@ class AttentionCode {
 
   // Which rows the block has. The last ones, which may have most keys, begin first.
   void declare_rows() {
-    for (const ExprPtr& condition : pattern_.conditions)
-      text_.line("if (!({})) return;", print(condition));
-    for (const auto& [name, value] : pattern_.values_of_block)
-      text_.line("const {} {} = {};", std::string(cuda_name(*value->type)), name, print(value));
+    declare_values_of_block(text_, pattern_);
     text_.line("const int {} = threadIdx.x;", names_.thread);
     text_.line("const int {} = {} % 32;", names_.lane, names_.thread);
     text_.line("const int {} = {} / 4;", names_.group, names_.lane);
@@ -98,18 +93,10 @@ class AttentionCode {
     } else {
       text_.line("const int {} = (int)blockIdx.{} * {};", names_.first, axis, tile_.queries);
     }
-    least(names_.limit, pattern_.row_limits, names_.first);
-    text_.line("if ({} >= {}) return;", names_.first, names_.limit);
+    declare_row_limit(text_, pattern_, names_.limit, names_.first);
     text_.line("const int {0} = ({1} + {2} < {3} ? {1} + {2} : {3}) - 1;", names_.last,
                names_.first, tile_.queries, names_.limit);
     text_.line("const int {} = {} / 32 * {};", names_.warp, names_.thread, tile_.rows_of_warp());
-  }
-
-  void least(const std::string& name, const std::vector<Polynomial>& bounds,
-             const std::string& of_row) {
-    text_.line("int {} = {};", name, bound_at(bounds.front(), of_row));
-    for (std::size_t at = 1; at < bounds.size(); ++at)
-      text_.line("if ({0} < {1}) {1} = {0};", bound_at(bounds[at], of_row), name);
   }
 
   // Which keys any of its rows has.

@@ -3,6 +3,7 @@
 #include "affine/block_geometry.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/transform/code_lines.h"
+#include "rewrite/transform/row_places_code.h"
 #include "rewrite/transform/tensor_fragments.h"
 #include "source/build.h"
 #include "source/printer.h"
@@ -79,11 +80,8 @@ class QuantizedCode {
   static constexpr int kRows = 8;  // of a warp, for each of which four lanes load words
 
   static Names with_taken_names(const QuantizedProduct& product) {
-    Names names(product.form->kernel);
-    names.take(product.axis.coordinate);
+    Names names = names_of_places(product);
     names.take(product.group_number);
-    for (const auto& [name, value] : product.values_of_block)
-      names.take(name);
     return names;
   }
 
@@ -106,24 +104,12 @@ class QuantizedCode {
 
   // Which rows the block has.
   void declare_rows() {
-    for (const ExprPtr& condition : product_.conditions)
-      text_.line("if (!({})) return;", print(condition));
-    for (const auto& [name, value] : product_.values_of_block)
-      text_.line("const {} {} = {};", std::string(cuda_name(*value->type)), name, print(value));
+    declare_values_of_block(text_, product_);
     text_.line("const int {} = threadIdx.x % 32;", names_.lane);
     text_.line("const int {} = threadIdx.x / 32;", names_.warp);
     text_.line("const int {} = (int)blockIdx.{} * {};", names_.first,
                kAxes[static_cast<std::size_t>(product_.axis.axis)], tile_.rows);
-    bool is_first = true;
-    for (const Polynomial& bound : product_.row_limits) {
-      const std::string text = text_of(bound, false);
-      if (is_first)
-        text_.line("int {} = {};", names_.limit, text);
-      else
-        text_.line("if ({0} < {1}) {1} = {0};", text, names_.limit);
-      is_first = false;
-    }
-    text_.line("if ({} >= {}) return;", names_.first, names_.limit);
+    declare_row_limit(text_, product_, names_.limit, names_.first);
   }
 
   // Rows past the end are read as the last one, and not stored.

@@ -69,6 +69,7 @@ TEST_F(Reliability, EveryCaveatWidensAndIsNamed) {
   atomic.atomic_floating = true;
   atomic.requests = 1;
   atomic.access_bytes = 4;
+  atomic.atomic_halves = true;  // a pair
   EXPECT_DOUBLE_EQ(assess(), before);
   atomic.access_bytes = 16;
   EXPECT_DOUBLE_EQ(assess(), before);
