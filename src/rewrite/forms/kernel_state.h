@@ -25,6 +25,8 @@ inline constexpr const char* kSplitsFactors = "factors may be sums of two tf32 n
 inline constexpr const char* kApproximates = "single-precision functions may be approximate";
 inline constexpr const char* kInvertsRoots =
     "quotients by square roots may be products with approximate reciprocal ones";
+inline constexpr const char* kInvertsDivisors =
+    "quotients by one value may be products with its reciprocal";
 
 inline constexpr const char* kNeedsOwnTarget =
     "it is compiled for sm_90a (nvcc -arch=sm_90a), whose code runs on compute capability 9.0 "

@@ -5,6 +5,7 @@
 #include "source/match.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,8 @@ constexpr int kVectorsInFlight = 4;
 
 }  // namespace
 
-RowVectorCode::RowVectorCode(const Kernel& kernel, const RowVectors& plan, int threads,
-                             std::string lane, Names& names)
+RowVectorCode::RowVectorCode(const Kernel& kernel, const RowVectors& plan, const RowPlan& rows,
+                             int threads, std::string lane, Names& names)
     : kernel_(kernel),
       plan_(plan),
       names_(names),
@@ -26,12 +27,16 @@ RowVectorCode::RowVectorCode(const Kernel& kernel, const RowVectors& plan, int t
       lane_(std::move(lane)),
       step_(names.fresh("vector")),
       first_(names.fresh("first")),
-      place_(names.fresh("place")) {
+      place_(names.fresh("place")),
+      values_(plan),
+      kept_(find_kept_values(plan, rows)) {
   for (const RowArray& array : plan.arrays) {
     registers_[&array] = names.fresh(array.name + "_values");
     vectors_[&array] = names.fresh(array.name + "_vector");
     stored_[&array] = names.fresh(array.name + "_stored");
   }
+  for (std::size_t i = 0; i < kept_.size(); ++i)
+    kept_names_.push_back(names.fresh("kept"));
 }
 
 ExprPtr RowVectorCode::condition() const {
@@ -126,9 +131,41 @@ bool RowVectorCode::needs_old(const ForLoop& loop, const RowArray& array) const 
   return false;
 }
 
+ExprPtr RowVectorCode::kept_at(const KeptValue& kept) const {
+  const std::string& name = kept_names_[static_cast<std::size_t>(&kept - kept_.data())];
+  return source::element(source::variable(name, kept.scalar),
+                         {source::variable(step_), source::variable(place_)});
+}
+
+// The loop's body with values that are kept: put into registers, or taken from there.
+Block RowVectorCode::with_kept_values(const ForLoop& loop, const Block& body) const {
+  std::vector<const KeptValue*> here;
+  for (const KeptValue& kept : kept_) {
+    const bool is_here = kept.computed == &loop || std::ranges::count(kept.later, &loop) > 0;
+    if (is_here) here.push_back(&kept);
+  }
+  if (here.empty()) return body;
+  Block result;
+  for (const StmtPtr& stmt : body) {
+    for (const KeptValue* kept : here)
+      if (kept->statement == stmt.get()) result.push_back(assign(kept_at(*kept), kept->own));
+    append(rewrite_expressions({stmt},
+                               [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+                                 const auto it = std::ranges::find_if(here, [&](const auto* kept) {
+                                   return values_.is(*kept, expr, loop);
+                                 });
+                                 return it != here.end() ? std::optional(kept_at(**it))
+                                                         : std::nullopt;
+                               }),
+           result);
+  }
+  return result;
+}
+
 // What the loop does with an element, for all of the vector at `first`.
 StmtPtr RowVectorCode::over_places(const ForLoop& loop, const Block& body) const {
-  Block element = rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+  const Block kept = with_kept_values(loop, body);
+  Block element = rewrite_expressions(kept, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
     const RowArray* array = array_of(*expr);
     if (array == nullptr) return std::nullopt;
     return held_at(*array, source::variable(place_));
@@ -196,6 +233,13 @@ void RowVectorCode::add_loop(const ForLoop& loop, const std::set<std::string>& w
     into.insert(into.end(), code.begin(), code.end());
   }
   if (!loads.empty()) out.push_back(over_vectors(std::move(loads)));
+  for (const KeptValue& kept : kept_) {
+    if (kept.computed != &loop) continue;
+    const std::string& name = kept_names_[static_cast<std::size_t>(&kept - kept_.data())];
+    out.push_back(declare(local_variable(name, std::string(cuda_name(kept.scalar)), kept.scalar,
+                                         {plan_.vectors, plan_.width}),
+                          nullptr));
+  }
   loaded_.insert(read.begin(), read.end());
   for (const RowArray& array : plan_.arrays) {
     if (written.contains(array.name)) loaded_.insert(&array);

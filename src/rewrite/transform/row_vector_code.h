@@ -1,6 +1,7 @@
 // Code of loops over a row that move vectors. Used by share_rows.
 #pragma once
 
+#include "rewrite/analysis/kept_values.h"
 #include "rewrite/analysis/row_vectors.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
@@ -9,15 +10,16 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace regraph::rewrite {
 
-// Writes the loops one after another: it remembers what is in registers. The arguments must outlive
-// it.
+// Writes the loops one after another: it remembers what is in registers, values that later loops
+// compute again (kept_values.h) among it. The arguments must outlive it.
 class RowVectorCode {
  public:
-  RowVectorCode(const Kernel& kernel, const RowVectors& plan, int threads, std::string lane,
-                Names& names);
+  RowVectorCode(const Kernel& kernel, const RowVectors& plan, const RowPlan& rows, int threads,
+                std::string lane, Names& names);
 
   // Whether the row is one that the code is for: the same for all threads of the grid.
   [[nodiscard]] ExprPtr condition() const;
@@ -52,6 +54,9 @@ class RowVectorCode {
   [[nodiscard]] VectorShape shape_of(const RowArray& array) const;
   [[nodiscard]] StmtPtr over_vectors(Block body) const;
   [[nodiscard]] StmtPtr over_places(const ForLoop& loop, const Block& body) const;
+  // The place in registers of the value, for the element at hand.
+  [[nodiscard]] ExprPtr kept_at(const KeptValue& kept) const;
+  [[nodiscard]] Block with_kept_values(const ForLoop& loop, const Block& body) const;
   void scale_once(const ForLoop& loop, const SharedLoop::Growth& growth, Block& out);
 
   const Kernel& kernel_;
@@ -65,8 +70,11 @@ class RowVectorCode {
   std::map<const RowArray*, std::string> registers_;  // by array
   std::map<const RowArray*, std::string> vectors_;    // on their way in, by array
   std::map<const RowArray*, std::string> stored_;     // on their way out
-  std::set<const RowArray*> held_;                    // arrays that are declared
-  std::set<const RowArray*> loaded_;                  // arrays whose registers hold the row
+  const RowValues values_;
+  std::vector<KeptValue> kept_;
+  std::vector<std::string> kept_names_;
+  std::set<const RowArray*> held_;    // arrays that are declared
+  std::set<const RowArray*> loaded_;  // arrays whose registers hold the row
 };
 
 }  // namespace regraph::rewrite

@@ -297,7 +297,7 @@ class RowSharer {
     const auto first = block.begin() + static_cast<std::ptrdiff_t>(vectors_->first);
     Block result = convert(Block(block.begin(), first), fresh);
     const Block rest(first, block.end());
-    RowVectorCode code(kernel_, *vectors_, threads_, lane_, names_);
+    RowVectorCode code(kernel_, *vectors_, plan_, threads_, lane_, names_);
     vector_code_ = &code;
     std::set<std::string> fresh_again = fresh;
     Block by_vectors = convert(rest, fresh_again);
