@@ -44,6 +44,54 @@ TEST(CrossThreadReduction, LanesWithFewElementsWaitForTheOthers) {
                            {"thread_coarsen", {{"axis", "x"}, {"factor", "4"}}}});
 }
 
+// Rows of a few elements are parts of warps: the lanes of each exchange values among themselves,
+// also where other rows of the warp are none, or end elsewhere.
+TEST(CrossThreadReduction, ShortRowsShareAWarp) {
+  const auto short_rows = [](const std::string& loops, const std::string& elements = "64 * rows") {
+    return KernelCase::make(
+        "__global__ void f(const float* x, const int* starts, float* y, int rows, int count) {\n"
+        "  int r = blockIdx.x * blockDim.x + threadIdx.x;\n  if (r >= rows) return;\n" +
+            loops + "}",
+        "sizes: {rows: 512, count: 4000}\nargs: {x: {dir: in, shape: [" + elements +
+            "]}, starts: {dir: in, shape: [rows + 1], init: csr_offsets(count)},\n"
+            "  y: {dir: inout, shape: [rows, 64]}}\nlaunch: {block: 64, grid: 'cdiv(rows, bx)'}\n"
+            "tests: [{rows: 70, count: 300}, {rows: 9, count: 500}, {rows: 1, count: 3}, {rows: "
+            "16, count: 90}]\n");
+  };
+  const auto scaled = short_rows(
+      "  float most = 1e-10f;\n  for (int i = 0; i < 64; ++i) most = fmaxf(most, fabsf(x[r * 64 "
+      "+ i]));\n"
+      "  y[r * 64] = most;\n  if (most > 0.5f) {\n    float sum = 0.0f;\n"
+      "    for (int i = 0; i < 64; ++i) sum += x[r * 64 + i];\n    y[r * 64 + 1] = sum / "
+      "most;\n  }\n");
+  ASSERT_TRUE(scaled.ok()) << scaled.error().message;
+  const auto state = expect_correct(**scaled, {shared("8", "16")});
+  EXPECT_EQ(state.plan.launches[0].block, (Dim3{128, 1, 1}));
+  expect_text(source::print(state.unit), "row_lanes = 0xffu << threadIdx.x % 32 / 8 * 8");
+  expect_correct(**scaled, {shared("16", "2")});
+  expect_correct(**scaled, {shared("4", "8")});
+  const auto sparse = short_rows(
+      "  float sum = 0.0f;\n  for (int i = starts[r]; i < starts[r + 1]; ++i) sum += x[i];\n  y[r] "
+      "= sum;\n",
+      "count");
+  ASSERT_TRUE(sparse.ok()) << sparse.error().message;
+  expect_correct(**sparse, {shared("8", "16")});
+
+  const auto odd = (**scaled).apply((**scaled).original(), "cross_thread_reduction",
+                                    shared("8", "2").parameters);
+  ASSERT_FALSE(odd.ok());
+  expect_text(odd.error().message, "as many 'rows_per_block' as fill warps");
+  const auto chosen = short_rows(
+      "  float best = x[r * 64];\n  int at = 0;\n  for (int i = 1; i < 64; ++i) {\n"
+      "    if (x[r * 64 + i] > best) {\n      best = x[r * 64 + i];\n      at = i;\n    }\n  }\n "
+      " y[r] = at;\n");
+  ASSERT_TRUE(chosen.ok()) << chosen.error().message;
+  expect_refusal(**chosen, shared("8", "16"), "that is done by whole warps");
+  const auto long_rows = sample("softmax_rows");
+  ASSERT_NE(long_rows, nullptr);
+  expect_refusal(*long_rows, shared("8", "16"), "enough for a whole warp");
+}
+
 TEST(CrossThreadReduction, KeepsWhatASumStartsFrom) {
   const auto kernel = sample("row_statistics");
   const auto state = expect_correct(*kernel, {shared("32", "2")});

@@ -19,7 +19,8 @@ namespace {
 
 // Registers for one array's part of the row, at most: eight wide accesses in flight.
 constexpr std::int64_t kMostVectors = 8;
-// Elements of all arrays that a lane keeps, at most.
+// Elements of all arrays that a lane keeps, at most; registers, where it keeps those alone that
+// several loops need.
 constexpr std::int64_t kMostKept = 64;
 
 class RowVectorPlanner {
@@ -52,7 +53,9 @@ class RowVectorPlanner {
         continue;
       for (Use& use : places) {
         use.array.is_only_place = places.size() == 1;
-        if (use.is_possible) result_.arrays.push_back(use.array);
+        if (!use.is_possible) continue;
+        result_.arrays.push_back(use.array);
+        is_of_several_loops_.push_back(use.loops.size() > 1);
       }
     }
     if (result_.arrays.empty()) {
@@ -67,8 +70,7 @@ class RowVectorPlanner {
     if (!is_one_access) {
       return refuse("no array has elements of which one access moves " + std::to_string(width_));
     }
-    const auto kept = static_cast<std::int64_t>(result_.arrays.size()) * width_ * vectors_;
-    if (vectors_ <= kMostVectors && kept <= kMostKept) result_.vectors = static_cast<int>(vectors_);
+    keep_in_registers();
     return result_;
   }
 
@@ -77,7 +79,30 @@ class RowVectorPlanner {
     RowArray array;
     bool has_place = true;
     bool is_possible = true;
+    std::set<const Stmt*> loops;  // that access it there
   };
+
+  // All arrays where there is room for them, else those that several loops access: what one loop
+  // alone needs passes by.
+  void keep_in_registers() {
+    if (vectors_ > kMostVectors) return;
+    const auto elements = static_cast<std::int64_t>(result_.arrays.size()) * width_ * vectors_;
+    const bool keeps_all = elements <= kMostKept;
+    if (!keeps_all && has_scan(rows_)) return;
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < result_.arrays.size(); ++i) {
+      RowArray& array = result_.arrays[i];
+      array.is_kept = keeps_all || is_of_several_loops_[i];
+      if (array.is_kept) bytes += VectorShape{array.scalar, width_}.bytes() * vectors_;
+    }
+    const auto registers = bytes / static_cast<std::int64_t>(sizeof(float));
+    const bool fits = keeps_all || (registers > 0 && registers <= kMostKept);
+    if (fits) {
+      result_.vectors = static_cast<int>(vectors_);
+      return;
+    }
+    result_.keep_nothing();
+  }
 
   // The block that holds all the loops as statements of its own.
   void find_block(const Block& block) {
@@ -145,6 +170,7 @@ class RowVectorPlanner {
       if (base == nullptr || !analysis_.is_global_pointer(base->name)) return;
       const auto place = place_of(access, shared, inner);
       Use& use = use_of(base->name, place);
+      use.loops.insert(&loop);
       if (access.guards.empty()) {
         always.insert(&use);
       } else {
@@ -221,6 +247,7 @@ class RowVectorPlanner {
   const Problem& problem_;
   std::int64_t vectors_ = 0;
   std::map<std::string, std::list<Use>> uses_;  // by array
+  std::vector<bool> is_of_several_loops_;       // of the result's arrays
   RowVectors result_;
 };
 

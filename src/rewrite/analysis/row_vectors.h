@@ -24,11 +24,12 @@ struct RowArray {
   ScalarType scalar = ScalarType::f32;
   Polynomial rest;
   bool wide_index = false;  // the original index is 64-bit
+  bool is_kept = false;     // a lane has all of its part of the row in registers, from loop to loop
 };
 
 struct RowVectors {
   int width = 1;                    // W
-  int vectors = 0;                  // a lane for the whole row, kept in registers; 0: too many
+  int vectors = 0;                  // a lane for the whole row, where arrays are kept; 0: none is
   ExprPtr limit;                    // elements of the row
   bool is_wide = false;             // a loop over the row counts in 64 bits
   std::set<std::string> divisible;  // parameters that W has to divide, asked at run time
@@ -36,6 +37,12 @@ struct RowVectors {
   const Analysis* analysis = nullptr;  // of the kernel, which must outlive the plan
   const Block* block = nullptr;        // that the loops stand in
 
+  // Has rows pass by in a loop.
+  void keep_nothing() {
+    vectors = 0;
+    for (RowArray& array : arrays)
+      array.is_kept = false;
+  }
   // The array's place that is accessed; null where that is none of these.
   [[nodiscard]] const RowArray* array_of(const Expr& access) const;
 

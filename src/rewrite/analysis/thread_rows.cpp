@@ -44,16 +44,24 @@ Result<Launch> launch_for_rows(const KernelForm& form, const Launch& launch, int
   return result;
 }
 
-Status require_whole_warps(int threads_per_row, int rows_per_block) {
+Status require_row_team(int threads_per_row, int rows_per_block, bool share_warps) {
   constexpr int kWarp = 32;
+  constexpr int kFewest = 4;
   const bool is_power = threads_per_row > 0 && (threads_per_row & (threads_per_row - 1)) == 0;
+  if (share_warps && is_power && threads_per_row >= kFewest && threads_per_row < kWarp &&
+      rows_per_block >= 1 && threads_per_row * rows_per_block % kWarp == 0) {
+    return {};
+  }
   if (threads_per_row >= kWarp && is_power && rows_per_block >= 1 &&
       (rows_per_block == 1 || threads_per_row == kWarp)) {
     return {};
   }
-  return fail(ErrorCode::invalid_argument,
-              "'threads_per_row' must be a power of two, at least 32, and 'rows_per_block' 1 "
-              "unless a row has one warp");
+  return fail(
+      ErrorCode::invalid_argument,
+      std::string("'threads_per_row' must be a power of two, at least ") +
+          (share_warps ? "4, where it is below 32 with as many 'rows_per_block' as fill warps"
+                       : "32") +
+          ", and 'rows_per_block' 1 where it is above");
 }
 
 }  // namespace regraph::rewrite

@@ -22,7 +22,8 @@ namespace regraph::rewrite {
 [[nodiscard]] Result<Launch> launch_for_rows(const KernelForm& form, const Launch& launch, int rows,
                                              const Dim3& block);
 
-// Whether so many threads can share a row in whole warps. Error: invalid_argument.
-[[nodiscard]] Status require_whole_warps(int threads_per_row, int rows_per_block);
+// Whether so many threads can share a row in whole warps, or, where rows `share_warps`, in equal
+// parts of warps. Error: invalid_argument.
+[[nodiscard]] Status require_row_team(int threads_per_row, int rows_per_block, bool share_warps);
 
 }  // namespace regraph::rewrite

@@ -7,8 +7,8 @@
 //
 // In a block of several axes the kernel is one of flat indices first (linearize).
 //
-// Legal as row_sharing_step.h says. Rows that share a warp with others do not exist: a row has
-// whole warps.
+// Legal as row_sharing_step.h says. A row has whole warps, or is so short that several share one:
+// the shuffles of each name its own lanes.
 //
 // With a width, lanes have groups of so many neighbours and move them as vectors, where the row's
 // length and place allow it (asked when the kernel runs, the same for all rows); a row that fits
@@ -30,6 +30,8 @@ class CrossThreadReduction final : public RowSharingStep {
     for (const char* rows : {"2", "4", "8"}) {
       result.push_back({{"threads_per_row", "32"}, {"rows_per_block", rows}});
     }
+    for (const char* threads : {"8", "16"})
+      result.push_back({{"threads_per_row", threads}, {"rows_per_block", "16"}});
     for (const char* threads : {"64", "128", "256", "512", "1024"}) {
       result.push_back({{"threads_per_row", threads}, {"rows_per_block", "1"}});
     }
@@ -46,7 +48,7 @@ class CrossThreadReduction final : public RowSharingStep {
 
  protected:
   Result<RowSharing> sharing_of(const StepParameters& parameters) const override {
-    auto team = team_along(parameters);
+    auto team = team_along(parameters, true);
     if (!team) return team.error();
     RowSharing sharing{*team};
     if (!parameters.contains("width")) return sharing;

@@ -175,6 +175,8 @@ class RowKernel final : public StepRewriter {
     // 8 and 16 are for elements of two bytes and of one.
     for (const char* width : {"4", "8", "16", "1"}) {
       result.push_back({{"threads", "32"}, {"rows", "4"}, {"width", width}});
+      for (const char* threads : {"8", "16"})
+        result.push_back({{"threads", threads}, {"rows", "16"}, {"width", width}});
       for (const char* threads : {"64", "128", "256", "512"})
         result.push_back({{"threads", threads}, {"rows", "1"}, {"width", width}});
     }

@@ -49,6 +49,24 @@ Result<RowPlan> planned(const KernelForm& form, const RowSharing& sharing, const
   return plan;
 }
 
+// Rows that share a warp are short ones, of which each thread adds up something.
+Status require_short_rows(const RowPlan& plan, const KernelForm& form, const RowSharing& sharing,
+                          const Problem& problem) {
+  // From here on a row fills the vectors of a warp.
+  const std::int64_t most = std::int64_t{2} * kWarpLanes * sharing.width;
+  for (const auto& [stmt, shared] : plan) {
+    if (shared.scan || !shared.selections.empty())
+      return refuse(
+          "a loop over the row chooses, or uses what it has accumulated so far: that is "
+          "done by whole warps");
+    const auto length = form.analysis.polynomial(shared.counted.limit);
+    const auto longest = length ? largest_at_bench_sizes(*length, problem) : std::nullopt;
+    if (longest && *longest > most)
+      return refuse("a row has " + std::to_string(*longest) + " elements, enough for a whole warp");
+  }
+  return {};
+}
+
 Result<std::optional<RowVectors>> vectors_of(const KernelForm& form, const RowPlan& plan,
                                              const RowSharing& sharing, const Problem& problem) {
   const RowTeam& team = sharing.team;
@@ -67,7 +85,7 @@ Result<std::optional<RowVectors>> vectors_of(const KernelForm& form, const RowPl
       plan_row_vectors(form.kernel, form.analysis, plan, team.threads, team.items, problem);
   if (!vectors) return none;
   // Rounds hand over what they have: none keeps its elements.
-  vectors->vectors = 0;
+  vectors->keep_nothing();
   return std::optional(std::move(*vectors));
 }
 
@@ -96,6 +114,10 @@ Result<SharedRows> RowSharingStep::find(const KernelAnalysis& kernel,
   auto plan = planned(**form, *sharing, kernel.problem());
   if (!plan) return plan.error();
   rows.plan = std::move(*plan);
+  if (!rows.team.across && rows.team.threads < kWarpLanes) {
+    if (Status status = require_short_rows(rows.plan, **form, *sharing, kernel.problem()); !status)
+      return status.error();
+  }
   const auto width = static_cast<std::uint32_t>(rows.team.threads);
   const auto count = static_cast<std::uint32_t>(rows.team.rows);
   if (rows.team.across) {
@@ -133,12 +155,13 @@ KernelState RowSharingStep::rewrite(const KernelAnalysis& kernel, const SharedRo
   return result;
 }
 
-Result<RowTeam> RowSharingStep::team_along(const StepParameters& parameters) {
+Result<RowTeam> RowSharingStep::team_along(const StepParameters& parameters, bool share_warps) {
   auto threads = integer_parameter(parameters, "threads_per_row");
   if (!threads) return threads.error();
   auto rows = integer_parameter(parameters, "rows_per_block");
   if (!rows) return rows.error();
-  if (Status status = require_whole_warps(*threads, *rows); !status) return status.error();
+  if (Status status = require_row_team(*threads, *rows, share_warps); !status)
+    return status.error();
   return RowTeam{*threads, *rows};
 }
 

@@ -46,9 +46,10 @@ class RowSharingStep : public PlacedStep<SharedRows> {
   // Sets the kernel to be asked in `rows`: `kernel`, or what a step makes of it. Error: refused.
   [[nodiscard]] virtual Status choose_kernel(const KernelAnalysis& kernel, SharedRows& rows) const;
 
-  // Teams of neighbours along x, as the parameters threads_per_row and rows_per_block say. Error:
-  // invalid_argument.
-  [[nodiscard]] static Result<RowTeam> team_along(const StepParameters& parameters);
+  // Teams of neighbours along x, as the parameters threads_per_row and rows_per_block say; of
+  // parts of warps, too, where rows `share_warps`. Error: invalid_argument.
+  [[nodiscard]] static Result<RowTeam> team_along(const StepParameters& parameters,
+                                                  bool share_warps = false);
   // Teams of neighbours along y, as the parameter slices says. Error: invalid_argument.
   [[nodiscard]] static Result<RowTeam> team_across(const StepParameters& parameters);
 

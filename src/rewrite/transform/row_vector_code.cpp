@@ -56,13 +56,13 @@ ExprPtr RowVectorCode::condition() const {
 
 ExprPtr RowVectorCode::held_at(const RowArray& array, const ExprPtr& place) const {
   const ExprPtr base = source::variable(registers_.at(&array), array.scalar);
-  if (plan_.vectors == 0) return source::element(base, {place});
+  if (!array.is_kept) return source::element(base, {place});
   return source::element(base, {source::variable(step_), place});
 }
 
 StmtPtr RowVectorCode::hold(const RowArray& array) {
   held_.insert(&array);
-  const auto outer = plan_.vectors > 0 ? std::optional(plan_.vectors) : std::nullopt;
+  const auto outer = array.is_kept ? std::optional(plan_.vectors) : std::nullopt;
   return declare(element_array(registers_.at(&array), array.element_type, shape_of(array), outer),
                  nullptr);
 }
@@ -223,13 +223,12 @@ void RowVectorCode::add_loop(const ForLoop& loop, const std::set<std::string>& w
   for (const RowArray& array : plan_.arrays) {
     const bool is_used = read.contains(&array) || written.contains(array.name);
     if (!is_used) continue;
-    const bool keeps = plan_.vectors > 0;
-    if (!keeps) body.push_back(hold(array));
-    if (keeps && !held_.contains(&array)) out.push_back(hold(array));
-    const bool needs = read.contains(&array) && !(keeps && loaded_.contains(&array));
+    if (!array.is_kept) body.push_back(hold(array));
+    if (array.is_kept && !held_.contains(&array)) out.push_back(hold(array));
+    const bool needs = read.contains(&array) && !(array.is_kept && loaded_.contains(&array));
     if (!needs) continue;
     const Block code = load(array);
-    Block& into = keeps ? loads : body;
+    Block& into = array.is_kept ? loads : body;
     into.insert(into.end(), code.begin(), code.end());
   }
   if (!loads.empty()) out.push_back(over_vectors(std::move(loads)));
@@ -253,7 +252,7 @@ void RowVectorCode::add_loop(const ForLoop& loop, const std::set<std::string>& w
   for (const RowArray& array : plan_.arrays) {
     if (!written.contains(array.name)) continue;
     // Kept in registers until the last loop that writes it.
-    if (plan_.vectors > 0 && written_later.contains(array.name)) continue;
+    if (array.is_kept && written_later.contains(array.name)) continue;
     const Block code = store(array);
     body.insert(body.end(), code.begin(), code.end());
   }

@@ -11,6 +11,8 @@
 #include "source/mutator.h"
 #include "source/walk.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -63,8 +65,21 @@ class RowTotals {
     if (has_slots && repeats) out.push_back(barrier());
   }
 
-  // The shared memory that was asked for so far, to be declared at the start of the kernel.
-  [[nodiscard]] const Block& declarations() const { return shared_; }
+  // What the code so far needs at the start of the kernel: shared memory, and the lanes of a row.
+  [[nodiscard]] Block declarations() const {
+    Block result = shared_;
+    if (row_lanes_.empty()) return result;
+    const ExprPtr threads = source::integer(team_.threads);
+    const ExprPtr in_warp = remainder(source::builtin("threadIdx.x"), source::integer(kWarpLanes));
+    Variable lanes = local_variable(row_lanes_, "unsigned int", ScalarType::u32);
+    lanes.is_const = true;
+    const ExprPtr first_lanes =
+        integer((std::int64_t{1} << team_.threads) - 1,
+                fmt::format("0x{:x}u", (1U << team_.threads) - 1), ScalarType::u32);
+    result.push_back(declare(lanes, binary(BinaryOperator::shift_left, first_lanes,
+                                           multiply(divide(in_warp, threads), threads))));
+    return result;
+  }
 
  private:
   // Both say whether the code uses shared memory. Of threads along y: each adds up what all of them
@@ -85,12 +100,19 @@ class RowTotals {
     return source::variable(array.name, scalar.scalar);
   }
   [[nodiscard]] ExprPtr lane() const { return source::variable(lane_); }
+  // The lanes of a warp that exchange values: rows that share one may go different ways.
+  [[nodiscard]] ExprPtr mask() {
+    if (team_.across || team_.threads >= kWarpLanes) return full_mask();
+    if (row_lanes_.empty()) row_lanes_ = names_.fresh("row_lanes");
+    return source::variable(row_lanes_, ScalarType::u32);
+  }
 
   RowTeam team_;
   std::string lane_;
   Names& names_;
   std::string offset_;
   std::string warp_offset_;
+  std::string row_lanes_;
   Block shared_;
 };
 
@@ -144,9 +166,9 @@ bool RowTotals::add_across(const Accumulated& parts, Block& out) {
 }
 
 bool RowTotals::add_along(const Accumulated& parts, Block& out) {
-  add_lanes(parts, kWarpLanes, offset_, out);
+  add_lanes(parts, std::min(team_.threads, kWarpLanes), offset_, out);
   const int warps = team_.threads / kWarpLanes;
-  if (warps == 1) return false;
+  if (warps <= 1) return false;
   Block stores;
   Block loads;
   for (const CarriedScalar& scalar : parts.scalars()) {
@@ -182,7 +204,7 @@ void RowTotals::add_lanes(const Accumulated& parts, int lanes, const std::string
           assign(reduction.value(), AssignmentOperator::multiply, scales.at(reduction.scaled_by)));
     }
     out.push_back(
-        all_reduce(reduction, lanes, offset, names_.fresh(reduction.variable + "_other")));
+        all_reduce(reduction, lanes, offset, names_.fresh(reduction.variable + "_other"), mask()));
     if (scaled == nullptr) continue;
     scales[reduction.variable] =
         declared(reduction.variable + "_own_scale", reduction, scale_of_part(*scaled, own));
@@ -261,7 +283,7 @@ class RowSharer {
     const ExprPtr thread = source::builtin(across_ ? "threadIdx.y" : "threadIdx.x");
     const ExprPtr threads = source::integer(threads_);
     Block result = shared_;
-    result.insert(result.end(), totals_.declarations().begin(), totals_.declarations().end());
+    append(totals_.declarations(), result);
     result.push_back(
         declare_integer(lane_, cast("int", shares_one_row ? thread : remainder(thread, threads))));
     if (!shares_one_row) {

@@ -16,7 +16,7 @@ struct RowTeam {
   int rows = 0;     // a block
   // The threads of a row are neighbours along y, in a block of `rows` x `threads`: neighbours along
   // x keep rows of their own. Otherwise they are neighbours along x in a block of one dimension, in
-  // whole warps.
+  // whole warps or in equal parts of one.
   bool across = false;
   // Neighbouring iterations that a thread takes of loops that use what they have accumulated so
   // far.

@@ -18,9 +18,9 @@ StmtPtr halving_loop(const std::string& offset, int lanes, Block body) {
 }
 
 StmtPtr all_reduce(const Reduction& reduction, int lanes, const std::string& offset,
-                   const std::string& partner) {
+                   const std::string& partner, const ExprPtr& mask) {
   const ExprPtr own = reduction.value();
-  const ExprPtr other = call("__shfl_xor_sync", {full_mask(), own, variable(offset)});
+  const ExprPtr other = call("__shfl_xor_sync", {mask, own, variable(offset)});
   if (reduction.kind != Reduction::Kind::comparison) {
     return halving_loop(offset, lanes, {reduction.combine(own, other)});
   }

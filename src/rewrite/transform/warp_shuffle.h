@@ -17,10 +17,10 @@ inline constexpr int kWarpLanes = 32;
 [[nodiscard]] StmtPtr halving_loop(const std::string& offset, int lanes, Block body);
 
 // Combines the values of `reduction` of groups of `lanes` neighbouring lanes (a power of two, at
-// most 32) so that all of them hold the result, the same bits in each. Every lane of the warp must
+// most 32) so that all of them hold the result, the same bits in each. Every lane of `mask` must
 // get here. `offset` and `partner` name what the loop needs.
 [[nodiscard]] StmtPtr all_reduce(const Reduction& reduction, int lanes, const std::string& offset,
-                                 const std::string& partner);
+                                 const std::string& partner, const ExprPtr& mask = full_mask());
 
 // Combines the value of `reduction` of every lane of a warp with those of all lanes before it.
 // Every lane of the warp must get here. `lane` is the lane's number; `distance` and `below` name
