@@ -17,6 +17,7 @@
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/flat_block.h"
 #include "rewrite/transform/row_serialisation.h"
+#include "rewrite/transform/thread_serialisation.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
@@ -249,13 +250,22 @@ class RowKernel final : public StepRewriter {
              !form->analysis.is_written(base->name);
     });
   }
+  // A thread for each row of a block, of which threads take elements in turn or have one each.
+  // Errors: of the first.
+  static Result<KernelState> raised_by_block(const KernelAnalysis& kernel) {
+    auto raised = serialise_rows(kernel);
+    if (raised) return raised;
+    auto of_elements = serialise_elements(kernel);
+    return of_elements ? std::move(of_elements) : std::move(raised);
+  }
+
   // Rows may be those of blocks, or of the warps of blocks. Errors: of the first.
   static Result<KernelState> raised_by_blocks_or_warps(const KernelAnalysis& kernel) {
-    auto raised = serialise_rows(kernel);
+    auto raised = raised_by_block(kernel);
     if (raised) return raised;
     const auto warps = with_warps_as_blocks(kernel);
     if (!warps) return raised;
-    auto of_warps = serialise_rows(KernelAnalysis(*warps, kernel.problem(), kernel.limits()));
+    auto of_warps = raised_by_block(KernelAnalysis(*warps, kernel.problem(), kernel.limits()));
     return of_warps ? std::move(of_warps) : std::move(raised);
   }
 
