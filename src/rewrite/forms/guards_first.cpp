@@ -2,6 +2,7 @@
 
 #include "source/build.h"
 #include "source/match.h"
+#include "source/mutator.h"
 #include "source/walk.h"
 
 #include <memory>
@@ -39,11 +40,23 @@ ExprPtr turned(const ExprPtr& expr) {
   });
 }
 
+class GuardTurner final : public Mutator {
+ public:
+  using Mutator::run;
+
+ private:
+  using Mutator::mutate;
+  StmtPtr mutate(const StmtPtr& stmt, const Branch& choice) override {
+    if (!choice.body.empty() || choice.otherwise.empty()) return Mutator::mutate(stmt, choice);
+    return branch(negate(choice.condition), run(choice.otherwise), {}, choice.line);
+  }
+};
+
 }  // namespace
 
 Block with_guards_first(const Block& body) {
-  return rewrite_expressions(
-      body, [](const ExprPtr& expr) -> std::optional<ExprPtr> { return turned(expr); });
+  return GuardTurner().run(rewrite_expressions(
+      body, [](const ExprPtr& expr) -> std::optional<ExprPtr> { return turned(expr); }));
 }
 
 }  // namespace regraph::rewrite

@@ -7,7 +7,9 @@ namespace regraph::rewrite {
 
 // Returns the body with
 //   row >= m || k >= n ? 0 : a[row * n + k]   as   row < m && k < n ? a[row * n + k] : 0
-// where the condition can be turned round without a `!`: it compares integers alone.
+// where the condition can be turned round without a `!`: it compares integers alone; and
+//   if (row >= m) {} else { ... }             as   if (row < m) { ... }
+// which early returns of functions leave that were taken into the kernel.
 [[nodiscard]] Block with_guards_first(const Block& body);
 
 }  // namespace regraph::rewrite
