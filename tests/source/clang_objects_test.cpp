@@ -263,6 +263,23 @@ TEST(ClangObjects, EnumeratorsThatTemplatesAreGivenKeepTheirNames) {
             "const float x = b[0];\na[threadIdx.x] = kHigh == 0 ? x : -x;\n");
 }
 
+// The call that could not be taken, and why, for those who ask what the kernel does.
+TEST(ClangObjects, WhatStaysSaysWhy) {
+  const auto configuration = default_front_end(test::cuda_root(), "sm_90");
+  for (const auto& [function, reason] :
+       {std::pair("__device__ float g(int n) { for (int i = 0; i < n; ++i) if (i > threadIdx.x) "
+                  "return 1.0f; return 0.0f; }\n",
+                  "line 2: 'g(n)', which returns from within a loop or a block"),
+        std::pair("__device__ float g(int n) { return n > 1 ? g(n - threadIdx.x) : 1.0f; }\n",
+                  "which calls itself")}) {
+    const auto parsed =
+        parse_kernel(std::string(function) + "__global__ void f(float* a, int n) { a[0] = g(n); }",
+                     "kernel.cu", "", *configuration);
+    ASSERT_TRUE(parsed.ok() && parsed->unit);
+    EXPECT_NE(parsed->unit->not_opened.find(reason), std::string::npos) << parsed->unit->not_opened;
+  }
+}
+
 TEST(ClangObjects, OthersStay) {
   for (const auto& [before, body] :
        {std::pair("struct P { float x, y; };\n__device__ float bump(float& v) { v += "
