@@ -1,6 +1,7 @@
 #include "affine/iteration_overlap.h"
 
 #include "affine/block_geometry.h"
+#include "affine/index_range.h"
 #include "source/match.h"
 #include "source/walk.h"
 
@@ -69,7 +70,27 @@ std::optional<Polynomial> IterationOverlap::polynomial(const ExprPtr& index) con
     if (unbounded_.contains(name)) return Polynomial::symbol(name);
     if (auto known = analysis_.meaning()(name)) return known;
     const ExprPtr definition = analysis_.definition(name);
-    return definition ? polynomial(definition) : std::nullopt;
+    auto known = definition ? polynomial(definition) : std::nullopt;
+    if (known || !definition || !is_same_for_all(name)) return known;
+    return Polynomial::symbol(name);
+  });
+}
+
+bool IterationOverlap::is_same_for_all(const std::string& name) const {
+  if (depth_.contains(name)) return false;
+  const Variable* local = analysis_.local(name);
+  if (local == nullptr) return !analysis_.is_written(name);
+  const ExprPtr definition = analysis_.definition(name);
+  if (!definition || !is_index_type(local->scalar)) return false;
+  return !any_expression(definition, [&](const Expr& part) {
+    if (const auto* used = as<VariableReference>(part)) return !is_same_for_all(used->name);
+    // What is read, nobody writes.
+    const auto* element = as<Subscript>(part);
+    const auto* base = element != nullptr ? as<VariableReference>(element->base) : nullptr;
+    if (element != nullptr)
+      return base == nullptr || !analysis_.is_global_pointer(base->name) ||
+             analysis_.is_written(base->name);
+    return is<Call>(part) || is<OpaqueExpression>(part) || is<Member>(part);
   });
 }
 

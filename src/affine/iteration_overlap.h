@@ -29,7 +29,8 @@ class IterationOverlap {
                    const Problem& problem);
 
   // The index as are_apart reads it: counters of loops whose bounds are not known (`i += stride`)
-  // are symbols, too. Nothing where it is no polynomial.
+  // are symbols, too, and so are names of integers that are the same in all iterations, whatever
+  // they are computed of (`slot / page`). Nothing where it is no polynomial.
   [[nodiscard]] std::optional<Polynomial> polynomial(const ExprPtr& index) const;
 
   // Whether the indices differ wherever one thread has different values of the loop's counter at
@@ -45,6 +46,8 @@ class IterationOverlap {
     bool is_of_loop = false;
     bool is_bounded = true;
   };
+  // Whether the name has one value, which neither follows a loop nor is read from what is written.
+  [[nodiscard]] bool is_same_for_all(const std::string& name) const;
   // The counter's digit; nothing where the indices move differently with it or unknown ways.
   [[nodiscard]] std::optional<Digit> unbounded_digit(const Polynomial& one,
                                                      const Polynomial& other) const;

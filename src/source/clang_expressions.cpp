@@ -200,6 +200,11 @@ ExprPtr ExpressionConverter::convert_cast(const clang::ExplicitCastExpr* cast_ex
       context_.hasSameUnqualifiedType(to, operand->getType())) {
     return convert(operand);
   }
+  // An enumerator that a template was given is a number that is cast.
+  if (to->isEnumeralType()) {
+    ExprPtr named = enumerator_of(*cast_expr);
+    return named ? named : opaque(cast_expr);
+  }
   if (!scalar_type_of(to) && !is_view) return opaque(cast_expr);
   // A number is one without its enumerator's name, and easier to compute with.
   const clang::Expr* bare = operand->IgnoreParenImpCasts();

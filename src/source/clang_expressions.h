@@ -115,6 +115,9 @@ class ExpressionConverter {
   [[nodiscard]] ExprPtr convert_reference(const clang::DeclRefExpr* reference);
   // An enumerator whose type matters: its name, or null where the kernel cannot write it.
   [[nodiscard]] ExprPtr convert_enumerator(const clang::DeclRefExpr& reference) const;
+  // The enumerator that a constant of an enumeration is; null where it is none, or the kernel
+  // cannot write its name.
+  [[nodiscard]] ExprPtr enumerator_of(const clang::Expr& constant) const;
   // threadIdx.x and its like.
   [[nodiscard]] ExprPtr convert_builtin(const clang::PseudoObjectExpr* pseudo) const;
   [[nodiscard]] ExprPtr convert_member(const clang::MemberExpr* access);

@@ -77,9 +77,7 @@ void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
       take_calls(*holds ? choice->getTrueExpr() : choice->getFalseExpr(), block);
       return;
     }
-    take_calls(choice->getCond(), block);
-    take_calls(choice->getTrueExpr(), nullptr);
-    take_calls(choice->getFalseExpr(), nullptr);
+    take_calls_of_choice(*choice, block);
     return;
   }
   if (const auto* op = dyn_cast<clang::BinaryOperator>(inner); op != nullptr && op->isLogicalOp()) {
@@ -88,8 +86,7 @@ void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
       if (*left == (op->getOpcode() == clang::BO_LAnd)) take_calls(op->getRHS(), block);
       return;
     }
-    take_calls(op->getLHS(), block);
-    take_calls(op->getRHS(), nullptr);
+    take_calls_of_condition(*op, block);
     return;
   }
   if (isa<clang::LambdaExpr>(inner)) return;
@@ -113,6 +110,78 @@ void CallInliner::take_calls(const clang::Expr* expr, Block* block) {
   for (const clang::Stmt* child : inner->children()) {
     if (const auto* part = dyn_cast_or_null<clang::Expr>(child)) take_calls(part, block);
   }
+}
+
+bool CallInliner::has_statements(const clang::Stmt* node,
+                                 std::set<const clang::FunctionDecl*>& seen) {
+  if (node == nullptr || isa<clang::LambdaExpr>(node)) return false;
+  if (const auto* call = dyn_cast<clang::CallExpr>(node)) {
+    if (LibraryCalls::is_library_call(*call)) return true;
+    const clang::FunctionDecl* function = wanted(*call);
+    const clang::Expr* single = function != nullptr ? single_value(*function) : nullptr;
+    if (function != nullptr && single == nullptr) return true;
+    if (single != nullptr && seen.insert(function).second && has_statements(single, seen))
+      return true;
+  }
+  return std::ranges::any_of(node->children(),
+                             [&](const clang::Stmt* child) { return has_statements(child, seen); });
+}
+
+bool CallInliner::set_to_side(const std::string& name, clang::QualType type,
+                              const clang::Expr& side, Block& block) {
+  take_calls(&side, &block);
+  if (failed_) return false;
+  block.push_back(assign(variable(name, scalar_type_of(type)), expressions_.convert(&side)));
+  return true;
+}
+
+void CallInliner::take_calls_of_choice(const clang::ConditionalOperator& choice, Block* block) {
+  const clang::QualType type = choice.getType();
+  std::set<const clang::FunctionDecl*> seen;
+  take_calls(choice.getCond(), block);
+  const bool is_branch =
+      block != nullptr && scalar_type_of(type) && !has_effects(choice) &&
+      (has_statements(choice.getTrueExpr(), seen) || has_statements(choice.getFalseExpr(), seen));
+  if (!is_branch) {
+    take_calls(choice.getTrueExpr(), nullptr);
+    take_calls(choice.getFalseExpr(), nullptr);
+    return;
+  }
+  if (failed_) return;
+  ExprPtr condition = expressions_.convert(choice.getCond());
+  const std::string name = bodies_.declare_result("chosen", type, nullptr, false, *block);
+  Block then;
+  Block otherwise;
+  if (!set_to_side(name, type, *choice.getTrueExpr(), then) ||
+      !set_to_side(name, type, *choice.getFalseExpr(), otherwise)) {
+    return;
+  }
+  block->push_back(branch(std::move(condition), std::move(then), std::move(otherwise),
+                          expressions_.line_of(choice.getQuestionLoc())));
+  expressions_.set_value(&choice, variable(name, scalar_type_of(type)));
+}
+
+void CallInliner::take_calls_of_condition(const clang::BinaryOperator& condition, Block* block) {
+  std::set<const clang::FunctionDecl*> seen;
+  take_calls(condition.getLHS(), block);
+  const bool is_branch =
+      block != nullptr && !has_effects(condition) && has_statements(condition.getRHS(), seen);
+  if (!is_branch) {
+    take_calls(condition.getRHS(), nullptr);
+    return;
+  }
+  if (failed_) return;
+  // The right side is asked for where the left does not decide.
+  const clang::QualType type = expressions_.context().BoolTy;
+  const std::string name = bodies_.declare_result(
+      "holds", type, expressions_.convert(condition.getLHS()), false, *block);
+  const ExprPtr holds = variable(name, ScalarType::boolean);
+  Block asked;
+  if (!set_to_side(name, type, *condition.getRHS(), asked)) return;
+  const bool asks_if_holds = condition.getOpcode() == clang::BO_LAnd;
+  block->push_back(branch(asks_if_holds ? holds : unary(UnaryOperator::logical_not, holds),
+                          std::move(asked), {}, expressions_.line_of(condition.getOperatorLoc())));
+  expressions_.set_value(&condition, holds);
 }
 
 LibraryCallPlace CallInliner::place_in(BodyConverter& bodies) {
@@ -140,6 +209,13 @@ void CallInliner::note_obstacle(const clang::CallExpr& call) {
   constexpr std::size_t kLongest = 60;
   obstacle_ = "line " + std::to_string(expressions_.line_of(call.getBeginLoc())) + ": '" +
               expressions_.text_of(call.getSourceRange()).substr(0, kLongest) + "'";
+  if (!reason_.empty()) obstacle_ += ", " + reason_;
+}
+
+bool CallInliner::give_up(std::string reason) {
+  failed_ = true;
+  if (reason_.empty()) reason_ = std::move(reason);
+  return false;
 }
 
 void CallInliner::take_calls_in_order(const clang::InitListExpr& list, Block* block) {
@@ -147,7 +223,8 @@ void CallInliner::take_calls_in_order(const clang::InitListExpr& list, Block* bl
   for (const clang::Expr* value : list.inits()) {
     const std::size_t before = block != nullptr ? block->size() : 0;
     take_calls(value, block);
-    failed_ = failed_ || (!is_first && block != nullptr && changes_anything(*block, before));
+    if (!is_first && block != nullptr && changes_anything(*block, before))
+      give_up("which does something between values of a list");
     is_first = false;
   }
 }
@@ -162,6 +239,20 @@ bool CallInliner::changes_anything(const Block& block, std::size_t from) {
     });
   }
   return result;
+}
+
+bool CallInliner::is_changing_object(const clang::Expr& object) const {
+  const clang::Expr* inner = bare_value(&object);
+  while (isa<clang::MemberExpr, clang::ArraySubscriptExpr>(inner)) {
+    const auto* access = dyn_cast<clang::MemberExpr>(inner);
+    inner =
+        bare_value(access != nullptr ? access->getBase()
+                                     : clang::cast<clang::ArraySubscriptExpr>(inner)->getBase());
+  }
+  if (isa<clang::CXXThisExpr>(inner)) return owner_changes_;
+  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner))
+    return bodies_.is_changing(*reference->getDecl());
+  return inner->isLValue();
 }
 
 void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
@@ -180,8 +271,9 @@ void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
     take_calls(argument, &code);
   const clang::Stmt* body = function->getBody();
   const clang::Expr* single = single_value(*function);
-  failed_ =
-      failed_ || !active_.insert(function).second || arguments.size() != function->getNumParams();
+  if (failed_) return;
+  if (!active_.insert(function).second) give_up("which calls itself");
+  if (arguments.size() != function->getNumParams()) give_up("which takes any number of arguments");
   if (failed_) return;
   expressions_.set_elsewhere(true);
   bodies_.note_changing(*body);
@@ -189,7 +281,8 @@ void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
   if (method != nullptr && method->isInstance()) {
     // What a lambda refers to is known by name.
     const bool is_lambda = method->getParent()->isLambda();
-    failed_ = failed_ || (is_lambda && !keeps_captured(*method->getParent()));
+    if (is_lambda && !keeps_captured(*method->getParent()))
+      give_up("a lambda that captured what changes since");
     const bool has_fields =
         object != nullptr && !is_lambda &&
         !is_empty_record(object->getType()->isPointerType() ? object->getType()->getPointeeType()
@@ -198,22 +291,28 @@ void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
     const bool is_own = has_fields && isa<clang::CXXThisExpr>(object->IgnoreParenImpCasts());
     if (has_fields && !is_own) {
       owner = owner_of_call(*object, changes_members(body), code);
-      failed_ = failed_ || !owner;
+      if (!owner) give_up("whose object is not known by its members");
     }
   }
-  if (!failed_) failed_ = !bind(*function, arguments, single, code);
+  if (!failed_ && !bind(*function, arguments, single, code))
+    give_up("which is passed something that has no form");
   if (failed_) return;
   const bool has_owner = owner.has_value();
+  const bool owner_changed = owner_changes_;
+  if (has_owner) owner_changes_ = is_changing_object(*object);
   std::optional<Object> before;
   if (has_owner) before = expressions_.exchange_this(std::move(owner));
   const clang::QualType type = function->getReturnType();
   Outcome outcome{.type = type,
                   .record = flat_record(type.getNonReferenceType(), expressions_.context())};
   const bool is_place = type->isReferenceType();
-  failed_ = single != nullptr && type->isVoidType();
+  if (single != nullptr && type->isVoidType()) give_up("which returns what another one does");
   if (single != nullptr && outcome.record == nullptr) {
     take_calls(single, &code);
-    ExprPtr value = expressions_.convert(single);
+    ExprPtr value = is_place && block != nullptr && !failed_ ? place_of(*single, code)
+                                                             : expressions_.convert(single);
+    if (!value) give_up("which returns a place that has no form");
+    if (failed_) return;
     const auto scalar = scalar_type_of(type);
     if (scalar && value->type != scalar) value = cast(std::string(cuda_name(*scalar)), value);
     // What a call of its own read must not be read again later; where the call may not be
@@ -228,7 +327,7 @@ void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
     const bool has_choices = std::ranges::any_of(statements, [](const clang::Stmt* stmt) {
       return !isa<clang::ReturnStmt>(stmt) && holds_return(*stmt);
     });
-    failed_ = has_choices && is_place;  // one of several
+    if (has_choices && is_place) give_up("which returns one of several places");
     if (has_choices && !type->isVoidType()) {
       if (outcome.record != nullptr) {
         outcome.result_object = in_variables(*outcome.record, {}, stem_of(*function), false, code);
@@ -239,18 +338,18 @@ void CallInliner::take_call(const clang::CallExpr& call, Block* block) {
       }
     }
     const bool is_converted = !failed_ && convert_body(statements, outcome, code);
-    failed_ = failed_ || !is_converted ||
-              (!type->isVoidType() && !outcome.value && !outcome.object) ||
-              (is_place && outcome.record == nullptr);
+    if (!is_converted || (!type->isVoidType() && !outcome.value && !outcome.object))
+      give_up("whose body has no form");
   }
   if (has_owner) (void)expressions_.exchange_this(std::move(before));
+  owner_changes_ = owner_changed;
   active_.erase(function);
   expressions_.set_elsewhere(is_inside());
   const bool has_no_place = block == nullptr && !code.empty();
   const bool may_stay =
       !is_inside() && method == nullptr && !failed_ && callees_.of(*function) == CallEffect::pure;
   if (has_no_place && may_stay) return;
-  failed_ = failed_ || has_no_place;
+  if (has_no_place) give_up("which has statements and stands where it may not be evaluated");
   if (failed_) return;
   took_any_ = true;
   if (block != nullptr) block->insert(block->end(), code.begin(), code.end());

@@ -47,6 +47,8 @@ class BodyConverter {
   // Variables of the body that change are as those of the kernel.
   virtual void note_changing(const clang::Stmt& body) = 0;
   [[nodiscard]] virtual bool is_changing(const clang::ValueDecl& variable) const = 0;
+  // Whether the place stays the same place whatever happens.
+  [[nodiscard]] virtual bool is_fixed(const clang::Expr& place) const = 0;
 };
 
 class CallInliner {
@@ -78,7 +80,7 @@ class CallInliner {
   }
   // Whether something was to be taken that cannot be: then the body is of no use.
   [[nodiscard]] bool failed() const { return failed_; }
-  // The first call that could not be taken: "line 7: 'text'".
+  // The first call that could not be taken, and why: "line 7: 'text', which calls itself".
   [[nodiscard]] const std::string& obstacle() const { return obstacle_; }
   [[nodiscard]] bool took_any() const { return took_any_; }
   // Inside a function's body, where names are looked up from elsewhere.
@@ -99,6 +101,19 @@ class CallInliner {
   void take_library_call(const clang::CallExpr& call, Block* block);
   static LibraryCallPlace place_in(BodyConverter& bodies);
   void note_obstacle(const clang::CallExpr& call);
+  // What is taken has no form, for a reason that follows the call's text: "which calls itself".
+  // The first reason stays. False.
+  bool give_up(std::string reason);
+  // Takes calls on both sides of `a ? b : c`, `a && b`, `a || b`. Where one of them has statements,
+  // a variable takes the expression's value, set in a branch in front.
+  void take_calls_of_choice(const clang::ConditionalOperator& choice, Block* block);
+  void take_calls_of_condition(const clang::BinaryOperator& condition, Block* block);
+  // The side with its statements, and the variable set to it.
+  bool set_to_side(const std::string& name, clang::QualType type, const clang::Expr& side,
+                   Block& block);
+  // Whether a call within, which is to be taken, has statements.
+  [[nodiscard]] bool has_statements(const clang::Stmt* node,
+                                    std::set<const clang::FunctionDecl*>& seen);
   // Takes one that is wanted.
   void take_call(const clang::CallExpr& call, Block* block);
   // Values of a list are computed from left to right: what a later one does must not come before an
@@ -108,6 +123,8 @@ class CallInliner {
   [[nodiscard]] static bool changes_anything(const Block& block, std::size_t from);
   // Whether what a lambda captured is what the variables are when it is called.
   [[nodiscard]] bool keeps_captured(const clang::CXXRecordDecl& closure) const;
+  // Whether the object, or one that it is a part of, is changed somewhere, or may be.
+  [[nodiscard]] bool is_changing_object(const clang::Expr& object) const;
   // The function with its body, if the call is one to be taken; else null.
   [[nodiscard]] const clang::FunctionDecl* wanted(const clang::CallExpr& call);
 
@@ -126,6 +143,10 @@ class CallInliner {
   // `outcome` gets what the last statement returns, unless variables take it.
   bool convert_body(const std::vector<const clang::Stmt*>& body, Outcome& outcome, Block& block);
   bool return_value(const clang::Expr& returned, Outcome& outcome, Block& block);
+  // The place that a function returns a reference to; null where it has no form.
+  ExprPtr place_of(const clang::Expr& returned, Block& block);
+  // Whether the array, or what the pointer leads to, is the same until the expression's end.
+  [[nodiscard]] bool stays_where_it_is(const clang::Expr& base) const;
 
   // Vectors, float4 and the like: clang_inline_vectors.cpp.
   bool bind_vector(const clang::FunctionDecl& function, const clang::ParmVarDecl& parameter,
@@ -164,7 +185,9 @@ class CallInliner {
   LibraryCalls library_;
   const bool opens_memory_calls_;
   std::set<const clang::FunctionDecl*> active_;
+  bool owner_changes_ = false;  // the object whose method is taken has changing members
   bool failed_ = false;
+  std::string reason_;
   std::string obstacle_;
   bool took_any_ = false;
 };

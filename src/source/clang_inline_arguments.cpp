@@ -63,7 +63,7 @@ bool CallInliner::bind_value(const clang::FunctionDecl& function,
   const clang::Expr* inner = bare_value(&argument);
   if (has_effects(*inner)) return false;
   const clang::QualType type = parameter.getType().getNonReferenceType();
-  if (!scalar_type_of(type) && !type->isPointerType()) return false;
+  if (!scalar_type_of(type) && !type->isPointerType() && !type->isEnumeralType()) return false;
   if (type->isFunctionPointerType()) return false;
   const ExprPtr value = convert_passed(*inner);
   const bool is_array = inner->getType()->isArrayType();

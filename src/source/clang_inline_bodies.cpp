@@ -5,6 +5,7 @@
 #include "source/clang_function_body.h"
 #include "source/clang_inline.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace regraph::source {
@@ -12,6 +13,18 @@ namespace {
 
 using clang::dyn_cast;
 using clang::isa;
+
+// Whether values of the object's own members are used, other than as arrays.
+bool reads_members(const clang::Stmt& node) {
+  const auto* access = dyn_cast<clang::MemberExpr>(&node);
+  if (access != nullptr && !access->getType()->isArrayType() &&
+      isa<clang::CXXThisExpr>(access->getBase()->IgnoreParenImpCasts())) {
+    return true;
+  }
+  return std::ranges::any_of(node.children(), [](const clang::Stmt* child) {
+    return child != nullptr && reads_members(*child);
+  });
+}
 
 }  // namespace
 
@@ -38,12 +51,14 @@ bool CallInliner::convert_body(const std::vector<const clang::Stmt*>& body, Outc
     }
     // if (condition) { ...; return ...; } and the rest.
     const bool is_taken = !outcome.result.empty() || outcome.result_object.has_value();
-    if (choice == nullptr || choice->getInit() != nullptr ||
-        choice->getConditionVariable() != nullptr || (!is_taken && !outcome.type->isVoidType())) {
+    if (choice == nullptr) return give_up("which returns from within a loop or a block");
+    if (choice->getInit() != nullptr || choice->getConditionVariable() != nullptr ||
+        (!is_taken && !outcome.type->isVoidType())) {
       return false;
     }
     const std::vector<const clang::Stmt*> then = statements_of(choice->getThen());
-    if (then.empty() || !isa<clang::ReturnStmt>(then.back())) return false;
+    if (then.empty() || !isa<clang::ReturnStmt>(then.back()))
+      return give_up("which returns in part of a branch");
     std::vector<const clang::Stmt*> rest = statements_of(choice->getElse());
     rest.insert(rest.end(), body.begin() + static_cast<std::ptrdiff_t>(at) + 1, body.end());
     take_calls(choice->getCond(), &block);
@@ -65,6 +80,10 @@ bool CallInliner::return_value(const clang::Expr& returned, Outcome& outcome, Bl
   take_calls(&returned, &block);
   if (failed_) return false;
   const auto scalar = scalar_type_of(outcome.type);
+  if (outcome.record == nullptr && outcome.type->isReferenceType()) {
+    outcome.value = place_of(returned, block);
+    return outcome.value != nullptr;
+  }
   if (outcome.record == nullptr) {
     ExprPtr value = expressions_.convert(&returned);
     if (!outcome.result.empty()) {
@@ -85,6 +104,35 @@ bool CallInliner::return_value(const clang::Expr& returned, Outcome& outcome, Bl
     outcome.object = in_variables(*outcome.record, *object, "result", true, block);
   }
   return true;
+}
+
+bool CallInliner::stays_where_it_is(const clang::Expr& base) const {
+  const clang::Expr* inner = base.IgnoreParenImpCasts();
+  if (inner->getType()->isArrayType()) return true;
+  if (const auto* reference = dyn_cast<clang::DeclRefExpr>(inner))
+    return !bodies_.is_changing(*reference->getDecl());
+  const auto* access = dyn_cast<clang::MemberExpr>(inner);
+  return access != nullptr && isa<clang::CXXThisExpr>(access->getBase()->IgnoreParenImpCasts()) &&
+         !owner_changes_;
+}
+
+ExprPtr CallInliner::place_of(const clang::Expr& returned, Block& block) {
+  if (!returned.isLValue() || has_effects(returned)) return nullptr;
+  ExprPtr place = expressions_.convert(&returned);
+  if (is<OpaqueExpression>(place)) return nullptr;
+  const bool moves = owner_changes_ && reads_members(returned);
+  if (!moves && bodies_.is_fixed(returned)) return place;
+  // The index is what it was when the function returned.
+  const auto* access = dyn_cast<clang::ArraySubscriptExpr>(returned.IgnoreParenImpCasts());
+  const auto* element = as<Subscript>(place);
+  if (access == nullptr || element == nullptr || !stays_where_it_is(*access->getBase())) {
+    give_up("which returns a place that may become another one");
+    return nullptr;
+  }
+  const clang::QualType type = access->getIdx()->getType();
+  const std::string index = bodies_.declare_result("index", type, element->index, true, block);
+  return std::make_shared<Subscript>(element->base, variable(index, scalar_type_of(type)),
+                                     element->type);
 }
 
 }  // namespace regraph::source

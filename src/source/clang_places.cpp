@@ -78,6 +78,22 @@ ExprPtr ExpressionConverter::convert_enumerator(const clang::DeclRefExpr& refere
   return variable(std::move(name), std::nullopt);
 }
 
+ExprPtr ExpressionConverter::enumerator_of(const clang::Expr& constant) const {
+  clang::Expr::EvalResult result;
+  const auto* type = constant.getType()->getAs<clang::EnumType>();
+  if (type == nullptr || !type->getDecl()->getIdentifier() || constant.isValueDependent() ||
+      !constant.EvaluateAsInt(result, context_) || result.HasSideEffects) {
+    return nullptr;
+  }
+  for (const clang::EnumConstantDecl* enumerator : type->getDecl()->enumerators()) {
+    if (!llvm::APSInt::isSameValue(enumerator->getInitVal(), result.Val.getInt())) continue;
+    std::string name = global_name(*enumerator);
+    if (name.empty()) return nullptr;
+    return variable(std::move(name), std::nullopt);
+  }
+  return nullptr;
+}
+
 ExprPtr ExpressionConverter::convert_builtin(const clang::PseudoObjectExpr* pseudo) const {
   const auto* property =
       dyn_cast<clang::MSPropertyRefExpr>(pseudo->getSyntacticForm()->IgnoreParens());

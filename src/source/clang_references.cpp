@@ -15,8 +15,10 @@ namespace {
 using clang::dyn_cast;
 using clang::isa;
 
-// An element of what a pointer leads to, not of an array.
+// An element of what a pointer leads to, not of an array; what a call comes to may be either, and
+// an array's element has an address, too.
 bool is_element_behind_pointer(const clang::Expr& place) {
+  if (isa<clang::CallExpr>(place.IgnoreParenImpCasts())) return true;
   const auto* element = dyn_cast<clang::ArraySubscriptExpr>(place.IgnoreParenImpCasts());
   return element != nullptr &&
          element->getBase()->IgnoreParenImpCasts()->getType()->isPointerType();

@@ -74,6 +74,9 @@ class StatementConverter final : private BodyConverter {
   [[nodiscard]] bool is_changing(const clang::ValueDecl& variable) const override {
     return changing_.contains(&variable);
   }
+  [[nodiscard]] bool is_fixed(const clang::Expr& place) const override {
+    return is_fixed_place(place, changing_);
+  }
 
   // Takes calls into the body, where that is asked for (clang_inline.h).
   void take_calls(const clang::Expr* expr, Block* block) {

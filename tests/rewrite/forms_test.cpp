@@ -76,6 +76,16 @@ TEST(IfConversion, KeepWhatRoundsDifferently) {
   EXPECT_NE(text.find("? (float)0.1 : (float)i"), std::string::npos) << text;
 }
 
+TEST(GuardsFirst, TurnZerosOutsideRound) {
+  const std::string turned = plain_text("  if (i < n) b[i] = i >= m || i == 3 ? 0.0f : a[i];\n");
+  EXPECT_NE(turned.find("i < m && i != 3 ? a[i] : 0.0f"), std::string::npos) << turned;
+  // What compares numbers that may be none, and what is chosen from two values.
+  const std::string kept = plain_text(
+      "  if (i < n) { b[i] = a[i] > 1.0f ? 0.0f : a[i]; c[i] = i >= m ? 2.0f : a[i]; }\n");
+  EXPECT_NE(kept.find("a[i] > 1.0f ? 0.0f : a[i]"), std::string::npos) << kept;
+  EXPECT_NE(kept.find("i >= m ? 2.0f : a[i]"), std::string::npos) << kept;
+}
+
 TEST(DeadGuards, AreThoseThatFollow) {
   const std::string text = plain_text(
       "  if (i < n) {\n    float s = 0.0f;\n"

@@ -249,7 +249,7 @@ TEST(ParallelLoop, RefusesWhatStandsOutside) {
 TEST(ParallelLoop, RefusesBoundsAndLaunchesThatDoNotSuit) {
   expect_body_refused(
       "    int most = c[t] & 7;\n    for (int k = 0; k < most; ++k) b[t * m + k] = 1;",
-      "several iterations may touch");
+      "its bounds are not made of the kernel's parameters alone");
   expect_body_refused("    for (int k = 0; k < 1; ++k) b[t * m + k] = 1;", "only one iteration");
   expect_body_refused("    for (int k = m - 1; k >= 0; k--) b[t * m + k] = 1;",
                       "not a loop that counts up");

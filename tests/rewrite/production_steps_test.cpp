@@ -422,5 +422,49 @@ TEST(MissingOperand, IsAnErrorAtTheRewritersBorder) {
     EXPECT_NE(source::zero_of(static_cast<ScalarType>(type)), nullptr);
 }
 
+// A block a group and an element a thread, as quantising functions have it: the largest magnitude
+// by shuffles and shared memory.
+Result<std::unique_ptr<KernelCase>> group_scale(const std::string& between = "",
+                                                const std::string& assume = "{noalias: true}") {
+  return KernelCase::make(
+      "__device__ float block_max(float v) {\n  __shared__ float part[4];\n"
+      "  for (int mask = 16; mask > 0; mask /= 2)\n"
+      "    v = fmaxf(v, __shfl_xor_sync(0xffffffff, v, mask));\n"
+      "  if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;\n  __syncthreads();\n"
+      "  float result = part[0];\n  for (int warp = 1; warp < 4; ++warp)\n"
+      "    result = fmaxf(result, part[warp]);\n  return result;\n}\n"
+      "__global__ void f(const float* x, float* y, float* scales, int groups) {\n"
+      "  const int group = blockIdx.y * groups + blockIdx.x;\n"
+      "  const int at = group * 128 + threadIdx.x;\n  float v = x[at];\n" +
+          between +
+          "  const float largest = block_max(fmaxf(fabsf(v), 1e-10f));\n  y[at] = v / largest;\n"
+          "  if (threadIdx.x == 0) scales[group] = largest;\n}\n",
+      "sizes: {tokens: 64, groups: 8}\nargs: {x: {dir: in, shape: [tokens, groups, 128], init: "
+      "normal}, y: {dir: out, shape: [tokens, groups, 128]}, scales: {dir: out, shape: [tokens, "
+      "groups]}}\nlaunch: {block: 128, grid: [groups, tokens]}\ntests: [{tokens: 5, groups: 3}, "
+      "{tokens: 1, groups: 1}]\nassume: " +
+          assume + "\n");
+}
+
+TEST(ProductionSteps, RowsOfAnElementAThreadAreDealtOutAnew) {
+  const auto kernel = group_scale();
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = expect_correct(
+      **kernel, {{"row_kernel", {{"threads", "32"}, {"rows", "4"}, {"width", "4"}}}});
+  expect_text(source::print(state.unit), "float4");
+}
+
+TEST(ProductionSteps, RowsOfAnElementAThreadThatWouldHaveToBeKeptStay) {
+  // Written in between, and changed by each thread for itself.
+  for (const auto& kernel :
+       {group_scale("  y[at] = v; v = y[at] + 1.0f;\n"),
+        group_scale("  if (v > 1.0f) v = 1.0f / v;\n"), group_scale("", "{noalias: false}")}) {
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    const auto state = (*kernel)->apply((*kernel)->original(), "row_kernel",
+                                        {{"threads", "32"}, {"rows", "4"}, {"width", "4"}});
+    EXPECT_FALSE(state.ok()) << source::print(state->unit);
+  }
+}
+
 }  // namespace
 }  // namespace regraph::test::production_steps_test

@@ -53,6 +53,47 @@ TEST(TensorCore, MultipliesFactorsInEitherLayout) {
   }
 }
 
+// Tiles as library code has them: views with zeros outside, a template for types and sizes.
+TEST(TensorCore, BeginsWithThePlainProductOfTiles) {
+  const auto tiles = [](const std::string& behind) {
+    return KernelCase::make(
+        "template <typename T> struct Matrix {\n  T* data; int rows; int columns;\n"
+        "  __device__ T get(int row, int column) const {\n"
+        "    if (row >= rows || column >= columns) return T(0.0f);\n"
+        "    return data[row * columns + column];\n  }\n"
+        "  __device__ void set(int row, int column, T value) const {\n"
+        "    if (row < rows && column < columns) data[row * columns + column] = value;\n  }\n};\n"
+        "template <typename T, int kTile> __device__ void multiply(Matrix<const T> a, "
+        "Matrix<const T> b, Matrix<T> c) {\n"
+        "  __shared__ T as[kTile][kTile];\n  __shared__ T bs[kTile][kTile];\n"
+        "  const int row = blockIdx.y * kTile + threadIdx.y;\n"
+        "  const int column = blockIdx.x * kTile + threadIdx.x;\n  T sum = 0;\n"
+        "  for (int k = 0; k < a.columns; k += kTile) {\n"
+        "    as[threadIdx.y][threadIdx.x] = a.get(row, k + threadIdx.x);\n"
+        "    bs[threadIdx.y][threadIdx.x] = b.get(k + threadIdx.y, column);\n"
+        "    __syncthreads();\n    for (int i = 0; i < kTile; ++i)\n"
+        "      sum += as[threadIdx.y][i] * bs[i][threadIdx.x];\n" +
+            behind +
+            "  }\n  c.set(row, column, sum);\n}\n"
+            "__global__ void product(const float* A, const float* B, float* C, int M, int N, int "
+            "K) "
+            "{\n  multiply<float, 16>(Matrix<const float>{A, M, K}, Matrix<const float>{B, K, N}, "
+            "Matrix<float>{C, M, N});\n}",
+        "sizes: {M: 128, N: 128, K: 128}\nargs: {A: {dir: in, shape: [M * K]}, B: {dir: in, shape: "
+        "[K * N]}, C: {dir: inout, shape: [M, N]}}\nlaunch: {block: [16, 16], grid: ['cdiv(N, "
+        "16)', 'cdiv(M, 16)']}\nassume: {noalias: true, reassociate: true, precision: any}\n"
+        "tests: [{M: 70, N: 50, K: 45}, {M: 1, N: 1, K: 1}]\n");
+  };
+  const auto kernel = tiles("    __syncthreads();\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = expect_correct(**kernel, {tensor("64x64", "16")});
+  EXPECT_NE(source::print(state.unit).find("mma.sync"), std::string::npos);
+  // What is left in the tile goes into the sum, too.
+  const auto other = tiles("    __syncthreads();\n    sum += as[0][0];\n    __syncthreads();\n");
+  ASSERT_TRUE(other.ok()) << other.error().message;
+  expect_refusal(**other, tensor("64x64", "16"), "");
+}
+
 // A factor as the sum of two tf32 numbers: as exact as single precision, by tests that let one
 // number alone not pass.
 TEST(TensorCore, MultipliesSumsOfTwoNumbers) {

@@ -98,6 +98,89 @@ TEST(Untile, OnTheWayOfOtherSteps) {
   expect_correct(*sample("staged_vector"), {{"slice_reduction", {{"slices", "8"}}}});
 }
 
+// A product with tiles of 32 x 32, four rows a thread; what `fill` and `use` say of row i and r.
+Result<std::unique_ptr<KernelCase>> product_of_rows(const std::string& fill, const std::string& use,
+                                                    const std::string& store) {
+  return KernelCase::make(
+      "__global__ void f(const float* A, const float* B, float* C, int M, int N, int K) {\n"
+      "  __shared__ float a[32][33];\n  __shared__ float b[32][33];\n"
+      "  const int column = blockIdx.x * 32 + threadIdx.x;\n  const int top = blockIdx.y * 32;\n"
+      "  float acc[4] = {};\n  for (int base = 0; base < K; base += 32) {\n" +
+          fill + "    __syncthreads();\n    for (int i = 0; i < 32; ++i) {\n" +
+          "      const float w = b[threadIdx.x][i];\n" + use +
+          "    }\n    __syncthreads();\n  }\n  if (column >= N) return;\n" + store + "}",
+      "sizes: {M: 64, N: 64, K: 64}\nargs:\n  A: {dir: in, shape: [M, K]}\n"
+      "  B: {dir: in, shape: [N, K]}\n  C: {dir: inout, shape: [M, N]}\n"
+      "launch: {block: [32, 8], grid: ['cdiv(N, 32)', 'cdiv(M, 32)']}\n" +
+          std::string(kOddSizes) + "assume: {noalias: true, reassociate: true}\n");
+}
+
+// Fills, uses and stores of rows `pitch` apart, where a thread's first one is `first`.
+std::string fill_of(const std::string& rows, const std::string& at) {
+  return "    for (" + rows +
+         ") {\n      const int k = base + threadIdx.x;\n"
+         "      const int m = top + " +
+         at + ", n = blockIdx.x * 32 + " + at +
+         ";\n"
+         "      a[" +
+         at +
+         "][threadIdx.x] = m < M && k < K ? A[m * K + k] : 0.0f;\n"
+         "      b[" +
+         at + "][threadIdx.x] = n >= N || k >= K ? 0.0f : B[n * K + k];\n    }\n";
+}
+
+TEST(Untile, GivesEachRowOfAThreadAThreadOfItsOwn) {
+  for (const char* at : {"threadIdx.y + r * 8", "threadIdx.y * 4 + r"}) {
+    SCOPED_TRACE(at);
+    const std::string place = at;
+    const auto kernel =
+        product_of_rows(fill_of("int r = 0; r < 4; ++r", place),
+                        "      for (int r = 0; r < 4; ++r) acc[r] += a[" + place + "][i] * w;\n",
+                        "  for (int r = 0; r < 4; ++r) {\n    const int row = top + " + place +
+                            ";\n    if (row < M) C[row * N + column] = acc[r];\n  }\n");
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    const auto plain = expect_correct(**kernel, {kUntile});
+    expect_text(plain, "i < K; ++i");
+    expect_no_text(plain, "acc[");
+    expect_no_text(plain, "__shared__");
+  }
+  // Counted by the rows themselves.
+  const auto kernel = product_of_rows(
+      fill_of("int i = 0; i < 32; i += 8", "threadIdx.y + i"),
+      "      for (int r = 0; r < 4; ++r) acc[r] += a[threadIdx.y + r * 8][i] * w;\n",
+      "  for (int r = 0; r < 4; ++r) {\n    if (top + threadIdx.y + r * 8 < M) "
+      "C[(top + threadIdx.y + r * 8) * N + column] = acc[r];\n  }\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_no_text(expect_correct(**kernel, {kUntile}), "acc[");
+}
+
+TEST(Untile, KeepsRowsOfAThreadThatHandSomethingOn) {
+  const std::string fill = fill_of("int r = 0; r < 4; ++r", "threadIdx.y + r * 8");
+  const std::string use =
+      "      for (int r = 0; r < 4; ++r) acc[r] += a[threadIdx.y + r * 8][i] * w;\n";
+  const std::string store =
+      "  for (int r = 0; r < 4; ++r) if (top + threadIdx.y + r * 8 < M) "
+      "C[(top + threadIdx.y + r * 8) * N + column] = acc[r];\n";
+  // From row to row, by their number, to a place of all rows.
+  for (const auto& [used, stored] :
+       {std::pair(use,
+                  "  float all = 0.0f;\n  for (int r = 0; r < 4; ++r) { all += acc[r]; if (top "
+                  "+ threadIdx.y + r * 8 < M) C[(top + threadIdx.y + r * 8) * N + column] = "
+                  "all; }\n"),
+        std::pair(
+            "      for (int r = 0; r < 4; ++r) acc[3 - r] += a[threadIdx.y + r * 8][i] * w;\n" +
+                std::string(),
+            store.c_str()),
+        std::pair(use,
+                  "  if (top + threadIdx.y < M) C[(top + threadIdx.y) * N + column] = acc[0] + "
+                  "acc[1] + acc[2] + acc[3];\n")}) {
+    const auto kernel = product_of_rows(fill, used, stored);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    const auto state = (*kernel)->apply((*kernel)->original(), "untile", {});
+    ASSERT_FALSE(state.ok()) << source::print(state->unit);
+  }
+}
+
 TEST(Untile, RefusesWhatIsNoCopy) {
   const std::string fills = std::string(kFillA) + kFillB;
   expect_product_refused(fills, kUse, "'assume: {noalias: true}'",

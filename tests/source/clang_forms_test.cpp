@@ -519,9 +519,9 @@ TEST(ClangForms, CallsThatCannotBeOpenedStay) {
       "__device__ float loop(int n) { for (int i = 0; i < n; ++i) if (i > threadIdx.x) return "
       "1.0f; "
       "return 0.0f; }\n";
-  // A place that may move, one that is read after a store, under a condition, out of a loop.
+  // A place that may move, one that is read after a store, before each round, out of a loop.
   for (const char* body :
-       {"a[0] = put(a[n]);", "a[0] = twice(a[1], a);", "float x = 0.0f; a[0] = n > 2 ? put(x) : x;",
+       {"a[0] = put(a[n]);", "a[0] = twice(a[1], a);",
         "float x = 0.0f; for (int i = 0; i < put(x); ++i) a[i] = x;", "a[0] = loop(n);"}) {
     EXPECT_EQ(opened_body(body, put), "") << body;
   }

@@ -196,6 +196,90 @@ TEST(ClangObjects, CallsThatMayNotBeEvaluatedAreTakenWhereTheyStand) {
             "const float result = inside ? v_data[n * v_n] : 0.0f;\na[n] = result;\n");
 }
 
+constexpr const char* kPages =
+    "struct Pages { float* data; int size; __device__ float& at(int page, int i) const { "
+    "const int first = page * size; return data[first + i]; } };\n";
+
+TEST(ClangObjects, MethodsReturnPlacesOfMemory) {
+  EXPECT_EQ(
+      body_without_objects(kPages, "const Pages pages{a, n}; pages.at(2, threadIdx.x) = b[0];"),
+      "float* const pages_data = a;\nconst int pages_size = n;\n"
+      "const int i = threadIdx.x;\nconst int first = 2 * pages_size;\n"
+      "pages_data[first + i] = b[0];\n");
+  // Passed on by reference, made in the call; a row below zero is padding.
+  EXPECT_EQ(body_without_objects(
+                std::string(kPages) +
+                    "template <typename T> __device__ void put(const T* from, const Pages& to, "
+                    "int row) { if (row < 0) return; to.at(row, 1) = from[row]; }\n",
+                "put<float>(b, Pages{a, n}, blockIdx.x);"),
+            "float* const to_data = a;\nconst int to_size = n;\nconst int row = blockIdx.x;\n"
+            "if (row < 0) {\n} else {\n  const int first = row * to_size;\n"
+            "  to_data[first + 1] = b[row];\n}\n");
+  // What leads there is read once, and what changes is read before.
+  EXPECT_EQ(body_without_objects("struct Next { float* data; int i; __device__ float& get() { ++i; "
+                                 "return data[i]; } };\n",
+                                 "Next next{a, 0}; next.get() = b[0];"),
+            "");
+  EXPECT_EQ(body_without_objects(
+                "struct Table { float* data; const int* places; __device__ float& at(int i) const "
+                "{ const int last = i + 1; return data[places[last]]; } };\n",
+                "const Table table{a, (const int*)b}; table.at(n) = 1.0f;"),
+            "float* const table_data = a;\nconst int* const table_places = (const int *)b;\n"
+            "const int last = n + 1;\nconst int index = table_places[last];\n"
+            "table_data[index] = 1.0f;\n");
+}
+
+TEST(ClangObjects, CallsWithStatementsThatMayNotBeEvaluatedAreBranches) {
+  const std::string load =
+      "__device__ float load(const float* x, int i, int n) { if (n % 4 == 0) return x[4 * i]; "
+      "float sum = 0.0f; for (int k = 0; k < 4; ++k) sum += x[i + threadIdx.x * k]; "
+      "return sum; }\n";
+  EXPECT_EQ(body_without_objects(load, "a[0] = n > 3 ? load(b, 1, n) : 0.0f;"),
+            "float chosen;\nif (n > 3) {\n  float load_result;\n"
+            "  if (n % 4 == 0) {\n    load_result = b[4 * 1];\n  } else {\n"
+            "    float sum = 0.0f;\n    for (int k = 0; k < 4; ++k) {\n"
+            "      sum += b[1 + threadIdx.x * k];\n    }\n    load_result = sum;\n  }\n"
+            "  chosen = load_result;\n} else {\n  chosen = 0.0f;\n}\na[0] = chosen;\n");
+  EXPECT_EQ(
+      body_without_objects("__device__ float last(const float* x, int n) { const int at = n - "
+                           "threadIdx.x; return x[at]; }\n",
+                           "if (n > 3 && last(b, n) > 0.0f) a[0] = 1.0f;"),
+      "bool holds = n > 3;\nif (holds) {\n  const int at = n - threadIdx.x;\n"
+      "  const float result = b[at];\n  holds = result > 0.0f;\n}\n"
+      "if (holds) {\n  a[0] = 1.0f;\n}\n");
+  // Before each iteration there is no place for it.
+  EXPECT_EQ(body_without_objects(
+                load, "for (int i = 0; n > 3 && load(b, i, n) > 0.0f; ++i) a[i] = 1.0f;"),
+            "");
+}
+
+TEST(ClangObjects, EnumeratorsThatTemplatesAreGivenKeepTheirNames) {
+  EXPECT_EQ(body_without_objects(
+                "enum Kind { kLow, kHigh };\n__device__ float pick(float x, Kind kind) { "
+                "return kind == kLow ? x : -x; }\n"
+                "template <Kind kKind> __device__ void put(float* to, float x) { "
+                "to[threadIdx.x] = pick(x, kKind); }\n",
+                "put<kHigh>(a, b[0]);"),
+            "const float x = b[0];\na[threadIdx.x] = kHigh == 0 ? x : -x;\n");
+}
+
+// The call that could not be taken, and why, for those who ask what the kernel does.
+TEST(ClangObjects, WhatStaysSaysWhy) {
+  const auto configuration = default_front_end(test::cuda_root(), "sm_90");
+  for (const auto& [function, reason] :
+       {std::pair("__device__ float g(int n) { for (int i = 0; i < n; ++i) if (i > threadIdx.x) "
+                  "return 1.0f; return 0.0f; }\n",
+                  "line 2: 'g(n)', which returns from within a loop or a block"),
+        std::pair("__device__ float g(int n) { return n > 1 ? g(n - threadIdx.x) : 1.0f; }\n",
+                  "which calls itself")}) {
+    const auto parsed =
+        parse_kernel(std::string(function) + "__global__ void f(float* a, int n) { a[0] = g(n); }",
+                     "kernel.cu", "", *configuration);
+    ASSERT_TRUE(parsed.ok() && parsed->unit);
+    EXPECT_NE(parsed->unit->not_opened.find(reason), std::string::npos) << parsed->unit->not_opened;
+  }
+}
+
 TEST(ClangObjects, OthersStay) {
   for (const auto& [before, body] :
        {std::pair("struct P { float x, y; };\n__device__ float bump(float& v) { v += "

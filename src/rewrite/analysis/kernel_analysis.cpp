@@ -58,9 +58,11 @@ Status require_transparent(const Unit& unit, const Analysis& analysis) {
     return refuse("the kernel holds code the rewriter has no form for, " + what);
   }
   if (!analysis.calls_with_threads().empty()) {
-    return refuse("the kernel calls '" + *analysis.calls_with_threads().begin() +
-                  "', which asks for its thread, works with others or keeps state, and the "
-                  "rewriter does not follow that");
+    const std::string call = "the kernel calls '" + *analysis.calls_with_threads().begin() +
+                             "', which asks for its thread, works with others or keeps state, and ";
+    return refuse(call + (unit.not_opened.empty()
+                              ? "the rewriter does not follow that"
+                              : "what it does could not be written out: " + unit.not_opened));
   }
   if (analysis.boundless_calls().empty()) return {};
   for (const char* index : {"threadIdx", "blockIdx", "blockDim", "gridDim", "__syncthreads"}) {

@@ -6,6 +6,7 @@
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/early_exits.h"
 #include "rewrite/forms/element_registers.h"
+#include "rewrite/forms/guards_first.h"
 #include "rewrite/forms/if_conversion.h"
 #include "rewrite/forms/induction_variables.h"
 #include "rewrite/forms/local_pointers.h"
@@ -77,6 +78,7 @@ PlainForm plain_form(const Kernel& kernel, const PlainFormLicence& licence) {
   result.kernel.body = with_counted_loops(result.kernel.body);
   result.kernel.body = with_narrow_counters(result.kernel);
   result.kernel.body = if_converted(result.kernel);
+  result.kernel.body = with_guards_first(result.kernel.body);
   result.kernel.body = with_single_assignments(result.kernel);
   result.kernel = with_webs_declared(result.kernel);
   roll_loops(result, licence);

@@ -195,14 +195,15 @@ class ParallelLoopStep final : public PlacedStep<ThreadsPlace> {
   static Status move_x(const KernelForm& form, ThreadsPlace& place) {
     if (Status status = require_uncoarsened_index(form.kernel, form.analysis, "x"); !status)
       return status;
-    if (!place.launch.grid[0].symbols().contains("bx"))
-      return refuse("the grid's x extent is not written in bx, so it would not follow the block");
     const std::size_t to = number_of(place.moved);
     const std::uint32_t before = place.launch.block.x;
-    const std::uint32_t threads = block_for(place.loop.most, std::min(before, kLanes));
-    const std::uint32_t most = place.moved == "z" ? kMostAlongZ : before;
+    if (before > 1 && !place.launch.grid[0].symbols().contains("bx"))
+      return refuse("the grid's x extent is not written in bx, so it would not follow the block");
+    const std::uint32_t most = before > 1 ? std::min(before, kLanes) : kLanes * 4;
+    const std::uint32_t threads = block_for(place.loop.most, most);
+    const std::uint32_t most_moved = place.moved == "z" ? kMostAlongZ : before;
     set_extent(place.launch.block, static_cast<int>(to),
-               std::clamp<std::uint32_t>(before / threads, 1, most));
+               std::clamp<std::uint32_t>(before / threads, 1, most_moved));
     place.launch.grid[to] =
         place.launch.grid[0].substitute({{"bx", IntegerExpression::symbol("b" + place.moved)}});
     own_axis(place, threads);

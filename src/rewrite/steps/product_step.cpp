@@ -21,6 +21,39 @@ int architecture_number(const std::string& architecture) {
   return number;
 }
 
+Result<const KernelAnalysis*> plain_product(const KernelAnalysis& kernel) {
+  if (!kernel.analysis().has_shared()) return &kernel;
+  const StepRewriter* const untile = find_built_in_step("untile");
+  auto plain = kernel.after(untile->id(),
+                            [&](const KernelAnalysis& tiled) { return untile->apply(tiled, {}); });
+  if (plain) return plain;
+  return refuse("the kernel uses shared memory already (untile: " + plain.error().message + ")");
+}
+
+Status ProductStep::match(const KernelAnalysis& kernel, const StepParameters& parameters) const {
+  const auto plain = plain_product(kernel);
+  if (!plain) return plain.error();
+  const auto place = place_in(**plain, parameters);
+  return place ? Status() : Status(place.error());
+}
+
+Result<KernelState> ProductStep::apply(const KernelAnalysis& kernel,
+                                       const StepParameters& parameters) const {
+  const auto plain = plain_product(kernel);
+  if (!plain) return plain.error();
+  const auto place = place_in(**plain, parameters);
+  if (!place) return place.error();
+  KernelState result = rewrite(**plain, *place);
+  (*plain)->note_reliance(result);
+  return result;
+}
+
+Result<TensorPlace> ProductStep::place_in(const KernelAnalysis& plain,
+                                          const StepParameters& parameters) const {
+  if (Status status = require(requirements(), plain); !status) return status.error();
+  return find(plain, parameters);
+}
+
 Requirements product_requirements() {
   return {.distinct_buffers = "a copy could go stale",
           .shared = SharedMemory::none,

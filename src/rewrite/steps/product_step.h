@@ -25,6 +25,31 @@ inline constexpr const char* kLosesPrecision =
 // "sm_90a" -> 90, 0 for what is not named that way.
 [[nodiscard]] int architecture_number(const std::string& architecture);
 
+// The kernel, or where it keeps tiles in shared memory the plain one that untile makes of it; valid
+// as long as `kernel`. Error: refused.
+[[nodiscard]] Result<const KernelAnalysis*> plain_product(const KernelAnalysis& kernel);
+
+// A step that finds its place in the plain product, which a kernel is or is made of.
+class ProductStep : public StepRewriter {
+ public:
+  [[nodiscard]] Status match(const KernelAnalysis& kernel,
+                             const StepParameters& parameters) const final;
+  [[nodiscard]] Result<KernelState> apply(const KernelAnalysis& kernel,
+                                          const StepParameters& parameters) const final;
+
+ protected:
+  // As those of PlacedStep.
+  [[nodiscard]] virtual Requirements requirements() const = 0;
+  [[nodiscard]] virtual Result<TensorPlace> find(const KernelAnalysis& kernel,
+                                                 const StepParameters& parameters) const = 0;
+  [[nodiscard]] virtual KernelState rewrite(const KernelAnalysis& kernel,
+                                            const TensorPlace& place) const = 0;
+
+ private:
+  [[nodiscard]] Result<TensorPlace> place_in(const KernelAnalysis& plain,
+                                             const StepParameters& parameters) const;
+};
+
 // What all of them ask of a kernel, and what their results rely on.
 [[nodiscard]] Requirements product_requirements();
 void rely_on_product(KernelState& result, const TensorPlace& place, const KernelAnalysis& kernel);

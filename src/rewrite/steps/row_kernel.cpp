@@ -8,15 +8,19 @@
 // side (sums of columns), 32 of them share a block as in slice_reduction. With form=online its
 // passes for the largest value and for what exponentials weight become one in between, as by
 // online_fusion. With form=elements, for rows that nothing is added up of, threads of the grid take
-// an element each, as by parallel_loop, in larger blocks where that is possible. Legal where all of
-// them are.
+// an element each, as by parallel_loop, in larger blocks where that is possible; columns, rows and
+// what was a block along three axes where elements go to places told by quotients of their number
+// (quotient_nests.h). Where each thread of a block has one element, it is taken for one thread as
+// attention is (serialise_elements). Legal where all of them are.
 #include "affine/block_geometry.h"
 #include "base/result.h"
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/flat_block.h"
+#include "rewrite/transform/quotient_nests.h"
 #include "rewrite/transform/row_serialisation.h"
+#include "rewrite/transform/thread_serialisation.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
@@ -201,7 +205,7 @@ class RowKernel final : public StepRewriter {
     if (!raised) return raised.error();
     const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
     if (takes_elements(parameters)) {
-      const MacroMember first = spreading().front();
+      const MacroMember first = spreading(*raised).front();
       const Status status = find_built_in_step(first.step)->match(analysis, first.settings.front());
       return status ? status : Status(refuse(first.step + ": " + status.error().message));
     }
@@ -214,7 +218,7 @@ class RowKernel final : public StepRewriter {
     const auto raised = raise(kernel, parameters);
     if (!raised) return raised.error();
     const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
-    if (takes_elements(parameters)) return apply_members(analysis, spreading());
+    if (takes_elements(parameters)) return apply_members(analysis, spreading(*raised));
     const auto [step, setting] = dealing(parameters);
     return step->apply(analysis, setting);
   }
@@ -227,7 +231,17 @@ class RowKernel final : public StepRewriter {
     const auto form = parameters.find("form");
     return form != parameters.end() && form->second == kElements;
   }
-  static std::vector<MacroMember> spreading() {
+  // Elements in rows and columns go along axes of their own, the row that all of them are of last.
+  static std::vector<MacroMember> spreading(const KernelState& raised) {
+    const Kernel& kernel = raised.unit.kernel;
+    const bool is_nest = any_statement(kernel.body, [](const Stmt& stmt) {
+      const auto* inner = body_of(stmt).size() == 1 ? as<ForLoop>(body_of(stmt).front()) : nullptr;
+      return is<ForLoop>(stmt) && inner != nullptr && inner->line == stmt.line;
+    });
+    if (is_nest) {
+      return {{"parallel_loop", {{{"axis", "y"}, {"loop", "1"}}}},
+              {"parallel_loop", {{{"axis", "x"}, {"old_x", "z"}, {"loop", "1"}}}}};
+    }
     return {{"parallel_loop", {{{"axis", "x"}, {"loop", "1"}}}},
             {"block_size", {{{"block", "256"}}}, true}};
   }
@@ -251,18 +265,38 @@ class RowKernel final : public StepRewriter {
              !form->analysis.is_written(base->name);
     });
   }
+  // A thread for each row of a block, of which threads take elements in turn or have one each.
+  // Errors: of the first.
+  static Result<KernelState> raised_by_block(const KernelAnalysis& kernel) {
+    auto raised = serialise_rows(kernel);
+    if (raised) return raised;
+    auto of_elements = serialise_elements(kernel);
+    return of_elements ? std::move(of_elements) : std::move(raised);
+  }
+
   // Rows may be those of blocks, or of the warps of blocks. Errors: of the first.
   static Result<KernelState> raised_by_blocks_or_warps(const KernelAnalysis& kernel) {
-    auto raised = serialise_rows(kernel);
+    auto raised = raised_by_block(kernel);
     if (raised) return raised;
     const auto warps = with_warps_as_blocks(kernel);
     if (!warps) return raised;
-    auto of_warps = serialise_rows(KernelAnalysis(*warps, kernel.problem(), kernel.limits()));
+    auto of_warps = raised_by_block(KernelAnalysis(*warps, kernel.problem(), kernel.limits()));
     return of_warps ? std::move(of_warps) : std::move(raised);
   }
 
+  // Elements that are told by quotients are a nest's, where they are not told apart as they are.
+  static Result<KernelState> raise_elements(const KernelAnalysis& kernel) {
+    auto raised = raised_by_blocks_or_warps(kernel);
+    if (!raised) return raised;
+    const MacroMember flat = spreading(*raised).front();
+    const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
+    if (!find_built_in_step(flat.step)->match(analysis, flat.settings.front()))
+      raised->unit.kernel.body = with_quotient_nests(raised->unit.kernel);
+    return raised;
+  }
+
   static Result<KernelState> raise(const KernelAnalysis& kernel, const StepParameters& parameters) {
-    if (takes_elements(parameters)) return raised_by_blocks_or_warps(kernel);
+    if (takes_elements(parameters)) return raise_elements(kernel);
     for (const char* name : {"threads", "rows", "width"}) {
       if (auto number = integer_parameter(parameters, name); !number) return number.error();
     }

@@ -27,7 +27,7 @@
 namespace regraph::rewrite {
 namespace {
 
-class TensorCore final : public PlacedStep<TensorPlace> {
+class TensorCore final : public ProductStep {
  public:
   std::string_view id() const override { return "tensor_core"; }
   // The first was the fastest of these for 4096^3 on an H200. Two blocks of 128x128 on a

@@ -20,6 +20,7 @@
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/local_pointers.h"
+#include "rewrite/forms/simplify.h"
 #include "rewrite/forms/uses.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/flat_block.h"
@@ -27,6 +28,7 @@
 #include "rewrite/transform/grid_axes.h"
 #include "rewrite/transform/grid_by_block.h"
 #include "rewrite/transform/loop_coalescing.h"
+#include "rewrite/transform/rows_apart.h"
 #include "rewrite/transform/staged_copies.h"
 #include "rewrite/transform/strip_headers.h"
 #include "rewrite/transform/trip_count_trimming.h"
@@ -141,28 +143,26 @@ bool meet(const std::set<std::string>& some, const std::set<std::string>& others
   return std::ranges::any_of(some, [&](const std::string& name) { return others.contains(name); });
 }
 
-// Returns the kernel's body with
+// Returns a block of the kernel with
 //   float sum = 0;  for (..) sum += ..;  if (row < m) c[row] = sum;
 // as
 //   if (row < m) { float sum = 0; for (..) sum += ..; c[row] = sum; }
 // where what stands in front of the last statement, a branch without an else that asks for nothing
 // in memory, gives values to local variables alone, and these are used in it alone. What the
 // condition needs stays in front. Nothing that threads do together is moved.
-Block with_guarded_loops(const Kernel& kernel) {
-  const Analysis analysis(kernel);
-  if (kernel.body.empty()) return kernel.body;
-  const auto* guard = as<Branch>(kernel.body.back());
+Block with_guarded_loops(const Block& block, const Analysis& analysis) {
+  const auto* guard = block.empty() ? nullptr : as<Branch>(block.back());
   if (guard == nullptr || !guard->otherwise.empty() || analysis.reads_memory(guard->condition))
-    return kernel.body;
+    return block;
   // From the guard up: what moves is changed by nothing that stays behind it, and the other way
   // round.
   Block moved;
   Block kept;
   std::set<std::string> needed = variables_of(guard->condition);
   bool moves_loop = false;
-  std::size_t at = kernel.body.size() - 1;
+  std::size_t at = block.size() - 1;
   for (; at > 0; --at) {
-    const StmtPtr& stmt = kernel.body[at - 1];
+    const StmtPtr& stmt = block[at - 1];
     if (!is_local_work(stmt, analysis)) break;
     if (meet(given_values_in({stmt}), needed) || meet(names_in({stmt}), given_values_in(kept))) {
       const std::set<std::string> names = names_in({stmt});
@@ -183,11 +183,19 @@ Block with_guarded_loops(const Kernel& kernel) {
     kept.push_back(moved.front());
     moved.erase(moved.begin());
   }
-  if (!moves_loop) return kernel.body;
-  Block result(kernel.body.begin(), kernel.body.begin() + static_cast<std::ptrdiff_t>(at));
+  if (!moves_loop) return block;
+  Block result(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(at));
   result.insert(result.end(), kept.begin(), kept.end());
   moved.insert(moved.end(), guard->body.begin(), guard->body.end());
-  result.push_back(branch(guard->condition, std::move(moved), {}, guard->line));
+  // Under one guard there may stand the next.
+  Block inside = with_guarded_loops(moved, analysis);
+  const auto* next = inside.size() == 1 ? as<Branch>(inside.front()) : nullptr;
+  ExprPtr condition = guard->condition;
+  if (next != nullptr && next->otherwise.empty()) {
+    condition = both(condition, next->condition);
+    inside = Block(next->body);
+  }
+  result.push_back(branch(std::move(condition), std::move(inside), {}, guard->line));
   return result;
 }
 
@@ -227,7 +235,29 @@ class Untile final : public TriedStep {
     auto form = kernel.single_exit();
     if (!form) return form.error();
     Kernel direct = without_local_pointers((*form)->kernel);
-    Launch changed = **kernel.launch();
+    // What templates are given as 32 / 4 are numbers.
+    direct.body = simplified(direct.body);
+    // A thread for each row, where a thread has several.
+    Kernel rows = direct;
+    Launch of_rows = **kernel.launch();
+    bool are_apart = false;
+    for (const char axis : {'y', 'x'}) {
+      auto apart = with_rows_apart(rows, of_rows, axis);
+      if (!apart) continue;
+      rows = std::move(apart->kernel);
+      rows.body = ScopeOpener().run(rows.body);
+      of_rows = std::move(apart->launch);
+      are_apart = true;
+    }
+    if (are_apart) {
+      auto plain = untiled(kernel, rows, of_rows);
+      if (plain) return plain;
+    }
+    return untiled(kernel, direct, **kernel.launch());
+  }
+
+ private:
+  static Result<KernelState> untiled(const KernelAnalysis& kernel, Kernel direct, Launch changed) {
     changed.dynamic_shared_bytes = 0;
     take_axes(direct, changed);
     if (Status status = require_possible(changed, kernel); !status) return status.error();
@@ -242,7 +272,6 @@ class Untile final : public TriedStep {
     return result;
   }
 
- private:
   static Result<Kernel> without_tiles(const Kernel& kernel, const Dim3& block) {
     Kernel strips = kernel;
     strips.body = with_plain_strips(kernel, block);
@@ -271,10 +300,11 @@ class Untile final : public TriedStep {
     CoalescedLoops merged = with_coalesced_loops(kernel, block, problem);
     kernel.body = without_unused_values(std::move(merged.body));
     kernel.body = with_trimmed_trip_counts(kernel, merged.depths);
-    kernel.body = with_guarded_loops(kernel);
+    kernel.body = with_guarded_loops(kernel.body, Analysis(kernel));
     kernel.body = without_dead_guards(kernel);
     kernel.body = without_unused_values(std::move(kernel.body));
     kernel.body = with_global_indices(kernel, block);
+    kernel.body = without_dead_guards(kernel);
     kernel.body = ScopeOpener().run(without_unused_values(std::move(kernel.body)));
     return kernel;
   }

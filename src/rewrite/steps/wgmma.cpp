@@ -33,7 +33,7 @@
 namespace regraph::rewrite {
 namespace {
 
-class Wgmma final : public PlacedStep<TensorPlace> {
+class Wgmma final : public ProductStep {
  public:
   std::string_view id() const override { return "wgmma"; }
   // The first is the fastest for large matrices on an H200; smaller tiles are for where there would

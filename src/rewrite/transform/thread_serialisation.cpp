@@ -8,6 +8,7 @@
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/forms/uses.h"
+#include "rewrite/transform/exchanges_as_trees.h"
 #include "rewrite/transform/row_launch.h"
 #include "rewrite/transform/row_parts.h"
 #include "source/analysis.h"
@@ -42,10 +43,18 @@ std::set<std::string> common_memory(const Kernel& kernel) {
 // What a thread keeps of a row: more would not stay in registers.
 constexpr std::int64_t kMostKept = 256;
 
+// What becomes of a row's elements.
+struct ElementLoops {
+  int unroll = kUnrollFully;
+  std::int64_t most_kept = kMostKept;  // values of elements
+};
+
 class BlockSerialiser {
  public:
-  BlockSerialiser(const KernelForm& form, const Dim3& block, bool has_distinct_buffers)
-      : kernel_(form.kernel),
+  BlockSerialiser(const KernelForm& form, const Dim3& block, bool has_distinct_buffers,
+                  const ElementLoops& loops)
+      : loops_(loops),
+        kernel_(form.kernel),
         analysis_(form.analysis),
         block_(block),
         row_(form.analysis, block),
@@ -58,7 +67,7 @@ class BlockSerialiser {
     Block out;
     if (Status status = visit(kernel_.body, out); !status) return status.error();
     if (trees_.empty()) return refuse("no tree puts together what the threads of a block have");
-    if (kept_ > kMostKept) {
+    if (kept_ > loops_.most_kept) {
       return refuse("a thread would keep " + std::to_string(kept_) + " values of a row");
     }
     return out;
@@ -188,7 +197,7 @@ class BlockSerialiser {
     if (!body) return body.error();
     out.push_back(
         is_first ? std::move(*body)
-                 : counted_loop(element_, integer(0), integer(block_.x), 1, {*body}, kUnrollFully));
+                 : counted_loop(element_, integer(0), integer(block_.x), 1, {*body}, loops_.unroll));
     return {};
   }
 
@@ -208,8 +217,10 @@ class BlockSerialiser {
     place_ = nullptr;
     if (!value) return value.error();
     out.push_back(sum.declared(neutral ? neutral : *first));
-    out.push_back(counted_loop(element_, integer(neutral ? 0 : 1), integer(block_.x), 1,
-                               {sum.combine(sum.value(), *value)}, kUnrollFully));
+    // The first element may be chosen twice.
+    const bool begins_behind = !neutral && loops_.unroll == kUnrollFully;
+    out.push_back(counted_loop(element_, integer(begins_behind ? 1 : 0), integer(block_.x), 1,
+                               {sum.combine(sum.value(), *value)}, loops_.unroll));
     totals_[array] = sum.variable;
     trees_.push_back(std::move(sum));
     return {};
@@ -320,6 +331,7 @@ class BlockSerialiser {
     return with_type(cast(variable.type, value), variable.scalar);
   }
 
+  const ElementLoops loops_;
   const Kernel& kernel_;
   const Analysis& analysis_;
   const Dim3 block_;
@@ -336,22 +348,34 @@ class BlockSerialiser {
   std::int64_t kept_ = 0;
 };
 
-}  // namespace
-
-Result<KernelState> serialise_threads(const KernelAnalysis& kernel) {
+Result<KernelState> serialise(const KernelAnalysis& kernel, const ElementLoops& loops) {
   auto launch = kernel.launch();
   if (!launch) return launch.error();
-  auto form = kernel.single_exit();
-  if (!form) return form.error();
-  if (Status status = require_block_a_row(kernel, **form, **launch); !status) return status.error();
-  BlockSerialiser serialiser(**form, (*launch)->block, kernel.problem().assume.noalias);
+  auto single = kernel.single_exit();
+  if (!single) return single.error();
+  const KernelForm* form = *single;
+  std::optional<KernelForm> trees;
+  if (auto written = with_exchanges_as_trees(*form, (*launch)->block))
+    form = &trees.emplace(std::move(*written));
+  if (Status status = require_block_a_row(kernel, *form, **launch); !status) return status.error();
+  BlockSerialiser serialiser(*form, (*launch)->block, kernel.problem().assume.noalias, loops);
   auto body = serialiser.run();
   if (!body) return body.error();
   if (Status status = permit_reordering(serialiser.reductions(), kernel.problem()); !status)
     return status.error();
-  KernelState result = with_thread_a_row(kernel, **form, *body);
+  KernelState result = with_thread_a_row(kernel, *form, *body);
   if (any_rounds(serialiser.reductions())) rely_on(result, kReordersSums);
   return result;
+}
+
+}  // namespace
+
+Result<KernelState> serialise_threads(const KernelAnalysis& kernel) {
+  return serialise(kernel, {});
+}
+
+Result<KernelState> serialise_elements(const KernelAnalysis& kernel) {
+  return serialise(kernel, {kNoUnrollPragma, 0});
 }
 
 }  // namespace regraph::rewrite

@@ -1,5 +1,6 @@
 // Thread serialisation: blocks whose threads are the elements of a row, as if one thread did all
-// that they do. Used by attention.
+// that they do. Used by attention
+// and row_kernel.
 //
 //   q = query[blockIdx.x * 64 + threadIdx.x];          ->  for (e) q[e] = query[row * 64 + e];
 //   for (t) {                                              for (t) {
@@ -21,5 +22,10 @@ namespace regraph::rewrite {
 // orders that barriers leave open. Error: refused: threads share more than trees, or there are
 // none, control flow around barriers differs between threads, or a thread would keep too much.
 [[nodiscard]] Result<KernelState> serialise_threads(const KernelAnalysis& kernel);
+
+// The same for threads that are to be dealt the row anew: loops over its elements without a pragma,
+// and nothing kept of an element from one loop to the next. Refused, too, where an element would
+// have to be: what a thread computes of what nobody writes is computed again.
+[[nodiscard]] Result<KernelState> serialise_elements(const KernelAnalysis& kernel);
 
 }  // namespace regraph::rewrite
