@@ -86,6 +86,35 @@ TEST(CommonValues, OfARowIsKnownWhereItIs) {
   EXPECT_EQ(count(code, "float4 out_vector"), 2U) << code;
 }
 
+// A row of a head a block, as attention's states are merged: with one row its block has no work.
+TEST(CommonValues, ShortRowsAreOneFirst) {
+  const std::string source =
+      "__global__ void f(const float* in, const float* scales, float* out, float* rest, int rows, "
+      "int heads, int d) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i >= d) return;\n  int row = blockIdx.z * heads + blockIdx.y;\n"
+      "  float peak = fmaxf(scales[row], 0.5f);\n  out[row * d + i] = in[row * d + i] * peak;\n"
+      "  if (i == 0) rest[row] = peak + 1.0f;\n}";
+  const auto manifest = [](const std::string& d) {
+    return "sizes: {rows: 64, heads: 4, d: " + d +
+           "}\nargs: {in: {shape: [rows, heads, d], init: normal}, scales: {shape: [rows, heads], "
+           "init: normal}, out: {dir: out, shape: [rows, heads, d]}, rest: {dir: inout, shape: "
+           "[rows, heads]}}\nlaunch: {block: 64, grid: ['cdiv(d, bx)', heads, rows]}\n"
+           "tests: [{rows: 5, heads: 2, d: 48}, {rows: 3, heads: 3, d: 37}, {rows: 1, heads: 1, d: "
+           "1}]\nassume: {noalias: true}\n";
+  };
+  const Application flat = {"vectorize_global", {{"form", "flat"}, {"width", "4"}}};
+  const auto kernel = KernelCase::make(source, manifest("64"));
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = expect_correct(**kernel, {flat});
+  EXPECT_EQ(state.plan.launches[0].grid[1].text(), "1");
+  const std::string code = source::print(state.unit);
+  expect_text(code, "float4 out_vector");
+  EXPECT_EQ(count(code, "fmaxf(scales["), 1U + 4U + 1U) << code;
+  const auto longer = KernelCase::make(source, manifest("4096"));
+  ASSERT_TRUE(longer.ok()) << longer.error().message;
+  expect_refusal(**longer, flat, "rows are long enough");
+}
+
 TEST(CommonValues, GuardsMayBeCommon) {
   auto kernel = KernelCase::make(
       "__global__ void f(const float* in, const int* kept, float* out, int rows, int d) {\n"

@@ -16,6 +16,9 @@
 // Where W does not divide what it has to, a thread's elements lie a block extent apart, one by one.
 // Alignment is what 'assume: {align}' grants.
 //
+// With form=flat a grid of short rows becomes one of flat indices first (linearize), which pays
+// only together: with vectors alone most threads of a row's block would have nothing to do.
+//
 // Additions by atomicAdd without a result are done by vectors, too, where the device has such and
 // nothing else touches the array (vector_atomics.h): their order is open as it is. Under a guard
 // they may stand that all elements of a vector have in common, and where they go may depend on what
@@ -467,6 +470,7 @@ class Widener {
 struct VectorPlace {
   VectorPlan plan;
   int width = 0;
+  const KernelAnalysis* kernel = nullptr;  // that the plan is for; the kernel asked keeps it
 };
 
 class VectorizeGlobal final : public PlacedStep<VectorPlace> {
@@ -474,38 +478,52 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
   std::string_view id() const override { return "vectorize_global"; }
   int position() const override { return 150; }
   std::vector<StepParameters> settings() const override {
-    return {{{"width", "2"}}, {{"width", "4"}}, {{"width", "8"}}, {{"width", "16"}}};
+    return {{{"width", "2"}},
+            {{"width", "4"}},
+            {{"width", "8"}},
+            {{"width", "16"}},
+            {{"form", "flat"}, {"width", "4"}},
+            {{"form", "flat"}, {"width", "8"}}};
   }
 
  protected:
   Requirements requirements() const override {
     return {.distinct_buffers = "", .lone_threads = true, .known_calls = true};
   }
-  Result<VectorPlace> find(const KernelAnalysis& kernel,
+  Result<VectorPlace> find(const KernelAnalysis& asked,
                            const StepParameters& parameters) const override {
     auto width = integer_parameter(parameters, "width");
     if (!width) return width.error();
     if (*width != 2 && *width != 4 && *width != 8 && *width != 16) {
       return fail(ErrorCode::invalid_argument, "'width' must be 2, 4, 8 or 16");
     }
-    if (Status status = require_global_index(kernel.kernel(), kernel.analysis(), "x"); !status)
+    const KernelAnalysis* kernel = &asked;
+    if (const auto form = parameters.find("form"); form != parameters.end()) {
+      if (form->second != "flat")
+        return fail(ErrorCode::invalid_argument, "'form' must be flat where it is given");
+      auto flat = with_short_rows_flat(asked, *width);
+      if (!flat) return flat.error();
+      kernel = *flat;
+    }
+    if (Status status = require_global_index(kernel->kernel(), kernel->analysis(), "x"); !status)
       return status.error();
-    auto form = kernel.direct_normal();
+    auto form = kernel->direct_normal();
     if (!form) return form.error();
     constexpr int kFirstWithFloatVectors = 90;
-    const int architecture = architecture_number(kernel.limits().architecture);
+    const int architecture = architecture_number(kernel->limits().architecture);
     auto plan =
         find_vector_plan(**form, {.width = *width,
-                                  .alignment = kernel.problem().assume.align,
+                                  .alignment = kernel->problem().assume.align,
                                   .has_float_vectors = architecture >= kFirstWithFloatVectors});
     if (!plan) return plan.error();
-    if (Status status = require_full_grid(**form, **kernel.launch(), plan->limit); !status)
+    if (Status status = require_full_grid(**form, **kernel->launch(), plan->limit); !status)
       return status.error();
     if (Status status = Widener(**form, *plan, *width).prepare(); !status) return status.error();
-    return VectorPlace{std::move(*plan), *width};
+    return VectorPlace{std::move(*plan), *width, kernel};
   }
 
-  KernelState rewrite(const KernelAnalysis& kernel, const VectorPlace& place) const override {
+  KernelState rewrite(const KernelAnalysis&, const VectorPlace& place) const override {
+    const KernelAnalysis& kernel = *place.kernel;
     KernelState result = kernel.state();
     Widener widener(**kernel.direct_normal(), place.plan, place.width);
     if (widener.prepare()) result.unit.kernel.body = widener.run();
@@ -517,6 +535,24 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
   }
 
  private:
+  // Rows of a grid's other axes, which leave threads of a block idle that have a vector each, as
+  // one row. Error: refused, where linearize is, or where rows are longer.
+  static Result<const KernelAnalysis*> with_short_rows_flat(const KernelAnalysis& kernel,
+                                                            int width) {
+    for (const Symbols& sizes : kernel.problem().bench) {
+      auto launch = concretise(**kernel.launch(), sizes);
+      if (!launch) return launch.error();
+      if (launch->grid.x >= static_cast<std::uint32_t>(width))
+        return refuse("rows are long enough for the vectors of a block");
+    }
+    const StepRewriter* const linearize = find_built_in_step("linearize");
+    auto flat = kernel.after(linearize->id(), [&](const KernelAnalysis& before) {
+      return linearize->apply(before, {});
+    });
+    if (!flat) return refuse("linearize: " + flat.error().message);
+    return flat;
+  }
+
   // The original has a thread for every element below the limit, so that no element is added.
   static Status require_full_grid(const KernelForm& form, const Launch& launch,
                                   const ExprPtr& limit) {
