@@ -40,7 +40,8 @@ std::size_t count(const std::string& code, const std::string& text) {
   return found;
 }
 
-// Once for a vector, and once where elements go one by one: at the end, and in rows of other lengths.
+// Once for a vector, and once where elements go one by one: at the end, and in rows of other
+// lengths.
 TEST(VectorAtomics, TheRowsIndexIsLoadedOnce) {
   const std::string code = code_after("scatter_rows", "4");
   EXPECT_EQ(count(code, "index[row]"), 3U) << code;
