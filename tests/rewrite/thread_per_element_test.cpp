@@ -103,6 +103,60 @@ TEST(ThreadPerElement, TakesLoopsOfAllKinds) {
   EXPECT_EQ(rarely.plan.launches[0].grid[0].text(), "cdiv(max(1, n - 1), bx)");
 }
 
+const Application kRows = {"thread_per_element", {{"form", "rows"}}};
+
+TEST(ThreadPerElement, RowsMayStayRowsOfBlocks) {
+  const auto kernel = elements_case(
+      "  float taps[2];\n  for (int k = 0; k < 2; ++k) taps[k] = a[k];\n"
+      "  const float* row = a + blockIdx.x * m;\n"
+      "  for (int t = threadIdx.x; t < m; t += blockDim.x) {\n    float sum = 0.0f;\n"
+      "    for (int k = 0; k < 2; ++k) sum += taps[k] * (t >= k ? row[t - k] : 0.0f);\n"
+      "    b[blockIdx.x * m + t] = sum;\n  }",
+      "{noalias: true}", "{block: 32, grid: n}");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = expect_correct(**kernel, {kRows});
+  EXPECT_EQ(state.plan.launches[0].grid[0].text(), "cdiv(m, bx)");
+  EXPECT_EQ(state.plan.launches[0].grid[1].text(), "n");
+  const std::string code = source::print(state.unit);
+  expect_text(code, "t = blockIdx.x * blockDim.x + threadIdx.x;");
+  expect_no_text(code, " / ");
+  // With two axes of the grid, both go up by one.
+  const auto two = KernelCase::make(
+      "__global__ void f(const float* a, float* b, int n, int k, int m) {\n"
+      "  const long long row = (long long)blockIdx.y * n + blockIdx.x;\n"
+      "  for (int t = threadIdx.x; t < m; t += 64) b[row * m + t] = 2.0f * a[row * m + t];\n}",
+      "sizes: {n: 5, k: 3, m: 80}\nargs: {a: {shape: [k, n, m]}, b: {dir: inout, shape: [k, n, "
+      "m]}}\n"
+      "launch: {block: 64, grid: [n, k]}\ntests: [{n: 5, k: 3, m: 80}, {n: 1, k: 2, m: 7}]\n"
+      "assume: {noalias: true}\n");
+  ASSERT_TRUE(two.ok()) << two.error().message;
+  const auto moved = expect_correct(**two, {kRows});
+  EXPECT_EQ(moved.plan.launches[0].grid[2].text(), "k");
+  expect_correct(**two, {kRows, {"vectorize_global", {{"width", "4"}}}});
+}
+
+TEST(ThreadPerElement, RowsThatAreNotOfElementsStay) {
+  const auto refused = [](const std::string& body, const std::string& reason,
+                          const std::string& launch = "{block: 32, grid: n}") {
+    const auto kernel = elements_case(body, "{noalias: true}", launch);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_refusal(**kernel, kRows, reason);
+  };
+  refused(
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  for (; i < n * m; i += gridDim.x * blockDim.x) b[i] = a[i];",
+      "in turn", "{block: 32, grid: 3}");
+  refused(
+      "  float sum = 0.0f;\n"
+      "  for (int t = threadIdx.x; t < m; t += blockDim.x) sum += a[blockIdx.x * m + t];\n"
+      "  if (sum > 1e30f) b[blockIdx.x * m] = sum;",
+      "'sum' carries a value");
+  refused(
+      "  for (int t = threadIdx.x; t < m; t += blockDim.x) b[blockIdx.x * m + t] = a[t];\n"
+      "  if (threadIdx.x == 0) c[blockIdx.x] = 1;",
+      "asks for threadIdx.x otherwise");
+}
+
 TEST(ThreadPerElement, DealsOutTheRowsOfBlocks) {
   const auto rows = expect_elements_done(
       "  const size_t row = blockIdx.x;\n"

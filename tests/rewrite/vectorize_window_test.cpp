@@ -61,6 +61,44 @@ TEST(VectorizeWindow, KeepsTheResult) {
   expect_correct(*sample("columns_seven_points"), {vector_window("z", "4")});
 }
 
+// Four taps that end at the element, in rows that begin with fewer. `index`: the type of a row's
+// place.
+std::string causal_code(const std::string& type, const std::string& index, const char* width) {
+  const auto kernel = KernelCase::make(
+      "#include <cuda_bf16.h>\n__global__ void f(const " + type + "* x, const float* weight, " +
+          type +
+          "* out, int rows, int length) {\n"
+          "  int t = blockIdx.x * blockDim.x + threadIdx.x;\n  if (t >= length) return;\n  " +
+          index +
+          " row = blockIdx.y * length;\n  float sum = 0.0f;\n"
+          "  for (int k = 0; k < 4; k++) {\n    int position = t - 3 + k;\n"
+          "    if (position >= 0) sum += weight[k] * (float)x[row + position];\n  }\n"
+          "  out[row + t] = (" +
+          type + ")sum;\n}",
+      "sizes: {rows: 64, length: 256}\nargs: {x: {shape: [rows, length], init: normal}, "
+      "weight: {shape: [4], init: normal}, out: {dir: out, shape: [rows, length]}}\n"
+      "launch: {block: 32, grid: ['cdiv(length, bx)', rows]}\n"
+      "tests: [{rows: 3, length: 80}, {rows: 3, length: 37}, {rows: 2, length: 8}, {rows: 1, "
+      "length: "
+      "1}]\nassume: {noalias: true}\n");
+  EXPECT_TRUE(kernel.ok()) << (kernel.ok() ? "" : kernel.error().message);
+  if (!kernel) return "";
+  return source::print(expect_correct(**kernel, {vectors(width)}).unit);
+}
+
+TEST(VectorizeWindow, WhatLiesInFrontOfARowIsAVector) {
+  const std::string halves = causal_code("__nv_bfloat16", "int", "8");
+  EXPECT_EQ(count(halves, "(const uint4*)&x["), 1) << halves;
+  EXPECT_EQ(count(halves, "(const uint2*)&x["), 1) << halves;
+  EXPECT_NE(halves.find(" >= 0) {\n        ((uint2*)"), std::string::npos) << halves;
+  const std::string floats = causal_code("float", "long long", "4");
+  EXPECT_EQ(count(floats, "(const float4*)&x["), 2) << floats;
+  EXPECT_NE(floats.find(">= 0 ? ((const float4*)&x["), std::string::npos) << floats;
+  // An index without a sign does not tell that it is in front of the buffer.
+  const std::string without_sign = causal_code("float", "unsigned int", "4");
+  EXPECT_EQ(count(without_sign, "(const float4*)&x["), 1) << without_sign;
+}
+
 // Doubles fill a vector of 16 bytes in pairs.
 TEST(VectorizeWindow, VectorsAreNoLongerThanAnAccess) {
   const std::string text = text_after("columns_second_order", vectors());

@@ -234,4 +234,23 @@ Result<GridStrideLoop> grid_stride_loop(const KernelAnalysis& kernel) {
   return GridLoopFinder(kernel, **form, **launch).find();
 }
 
+Result<IterationEffects> effects_of_block_loop(const KernelAnalysis& kernel,
+                                               const GridStrideLoop& loop) {
+  auto form = kernel.single_exit();
+  if (!form) return form.error();
+  const Kernel& code = (*form)->kernel;
+  const Analysis& analysis = (*form)->analysis;
+  const IterationOverlap overlap(code, analysis, **kernel.launch(), kernel.problem());
+  const auto header = header_of(*loop.loop, analysis);
+  if (!header) return refuse(line_named(*loop.loop) + "its bounds are not understood");
+  // Nothing but the counter's name is asked of it.
+  const CountedLoop counted{header->counter, loop.loop->declaration()->value, header->limit, 1};
+  auto effects = independent_iterations(*loop.loop, counted, analysis, overlap, false);
+  if (!effects) return effects;
+  constexpr bool kShortLoopsToo = true;
+  if (const auto why = obstacle_around(*loop.loop, code, analysis, *effects, kShortLoopsToo))
+    return refuse(line_named(*loop.loop) + *why);
+  return effects;
+}
+
 }  // namespace regraph::rewrite

@@ -33,4 +33,10 @@ struct GridStrideLoop {
 // work out. Error: refused, with the reason.
 [[nodiscard]] Result<GridStrideLoop> grid_stride_loop(const KernelAnalysis& kernel);
 
+// What iterations of a block's loop do, where the block's threads may be more: they do not depend
+// on each other, and nothing stands around the loop but values that every thread can work out.
+// Error: refused, with the reason.
+[[nodiscard]] Result<IterationEffects> effects_of_block_loop(const KernelAnalysis& kernel,
+                                                             const GridStrideLoop& loop);
+
 }  // namespace regraph::rewrite

@@ -1,9 +1,12 @@
 #include "rewrite/analysis/loop_surroundings.h"
 
+#include "source/counted_loop.h"
 #include "source/known_functions.h"
 #include "source/match.h"
 #include "source/visitor.h"
 #include "source/walk.h"
+
+#include <cstdint>
 
 namespace regraph::rewrite {
 
@@ -11,8 +14,9 @@ namespace {
 
 class OutsideScan final : public Visitor {
  public:
-  OutsideScan(const Analysis& analysis, const ForLoop& loop, const IterationEffects& effects)
-      : analysis_(analysis), loop_(loop), effects_(effects) {}
+  OutsideScan(const Analysis& analysis, const ForLoop& loop, const IterationEffects& effects,
+              bool short_loops)
+      : analysis_(analysis), loop_(loop), effects_(effects), short_loops_(short_loops) {}
 
   std::optional<std::string> obstacle;
 
@@ -59,8 +63,16 @@ class OutsideScan final : public Visitor {
   void note_loop(const Stmt& stmt) {
     const bool is_around =
         any_statement(body_of(stmt), [&](const Stmt& inner) { return &inner == &loop_; });
-    if (!is_around)
+    if (!is_around && !(short_loops_ && is_short(stmt)))
       obstruct(stmt, "every thread that takes an iteration would run this loop as well");
+  }
+
+  static bool is_short(const Stmt& stmt) {
+    constexpr std::int64_t kFewIterations = 8;
+    const auto* loop = as<ForLoop>(stmt);
+    const auto counted = loop != nullptr ? counted_loop_of(*loop) : std::nullopt;
+    const auto trips = counted ? counted->trip_count() : std::nullopt;
+    return trips && *trips <= kFewIterations;
   }
 
   bool is_pointer(const std::string& name) const {
@@ -76,14 +88,15 @@ class OutsideScan final : public Visitor {
   const Analysis& analysis_;
   const ForLoop& loop_;
   const IterationEffects& effects_;
+  const bool short_loops_;
 };
 
 }  // namespace
 
 std::optional<std::string> obstacle_around(const ForLoop& loop, const Kernel& kernel,
                                            const Analysis& analysis,
-                                           const IterationEffects& effects) {
-  OutsideScan outside(analysis, loop, effects);
+                                           const IterationEffects& effects, bool short_loops) {
+  OutsideScan outside(analysis, loop, effects, short_loops);
   outside.go(kernel.body);
   return outside.obstacle;
 }

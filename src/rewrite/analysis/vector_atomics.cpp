@@ -24,7 +24,6 @@ class Finder {
 
   VectorAtomics find() {
     collect(question_.branch.body);
-    if (!result_.updates.empty()) collect_common();
     result_.divisible = values_.divisible();
     return std::move(result_);
   }
@@ -98,34 +97,6 @@ class Finder {
       if (update && update->table == array && update->function == "atomicAdd") ++added;
     });
     return mentioned == added;
-  }
-
-  void collect_common() {
-    for (const Block* block : {&question_.kernel.body, &question_.branch.body}) {
-      for (const StmtPtr& stmt : *block) {
-        const auto* declaration = as<Declaration>(stmt);
-        if (declaration == nullptr || !declaration->value) continue;
-        const std::string& name = declaration->variable.name;
-        const bool depends =
-            block == &question_.branch.body || mentions_element(declaration->value);
-        if (name != question_.element && depends && declaration->variable.extents.empty() &&
-            question_.analysis.definition(name) && values_.is_common(declaration->value)) {
-          result_.common.push_back(declaration);
-        }
-      }
-    }
-    for (const ExprPtr& term : conjuncts(question_.branch.condition)) {
-      if (mentions_element(term) && values_.is_common(term)) result_.common_guards.push_back(term);
-    }
-  }
-
-  // Whether the value follows the element.
-  [[nodiscard]] bool mentions_element(const ExprPtr& value) const {
-    const auto names = variables_of(value);
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      const ExprPtr definition = question_.analysis.definition(name);
-      return name == question_.element || (definition && mentions_element(definition));
-    });
   }
 
   const VectorAtomicsQuestion& question_;

@@ -30,12 +30,8 @@ struct VectorAtomic {
 
 struct VectorAtomics {
   std::vector<VectorAtomic> updates;
-  // Declarations in front of the guard and directly under it whose values all elements of a vector
-  // have in common, in order; none where there are no updates.
-  std::vector<const Declaration*> common;
-  std::vector<ExprPtr> common_guards;  // terms of the branch's condition, the same for a vector
-  std::set<std::string> divisible;     // parameters that the width must divide
-  std::string obstacles;               // why other additions are not among them
+  std::set<std::string> divisible;  // parameters that the width must divide
+  std::string obstacles;            // why other additions are not among them
 };
 
 // Of a kernel whose threads are known by `element` alone, whose code is `branch`, the last

@@ -11,8 +11,13 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 
@@ -33,11 +38,13 @@ class VectorPlanner {
     if (Status status = find_element(); !status) return status.error();
     collect();
     for (auto& [array, uses] : arrays_) {
-      take_conditional_loads(uses);
+      require_whole_steps(array, uses);
+      take_conditional_loads(array, uses);
       if (uses.obstacle.empty()) {
         for (const VectorAccess& access : uses.accesses) {
           plan_.accesses.push_back(access);
-          plan_.divisible.insert(access.divisible.begin(), access.divisible.end());
+          for (const auto& [name, number] : access.divisible)
+            require_divided(name, number);
         }
       } else {
         obstacles_ += (obstacles_.empty() ? "" : "; ") + array + ": " + uses.obstacle;
@@ -48,17 +55,18 @@ class VectorPlanner {
       return refuse("no access can be widened" +
                     (obstacles_.empty() ? "" : " (" + obstacles_ + ")"));
     }
-    if (!has_one_access(plan_.accesses) && !has_one_access(plan_.atomics))
+    if (!has_one_access())
       return refuse("no array has elements of which one access moves " + std::to_string(width_));
+    take_common();
     return plan_;
   }
 
  private:
   struct ArrayUse {
     std::vector<VectorAccess> accesses;
-    std::vector<Polynomial> conditional_loads;  // their places
+    std::vector<VectorAccess> conditional_loads;  // of one place each
     std::string obstacle;
-    const Stmt* first_store = nullptr;
+    std::map<std::int64_t, const Stmt*> first_stores;  // of the places of a step
   };
 
   Status find_branch() {
@@ -146,76 +154,179 @@ class VectorPlanner {
       return;
     }
     const bool is_written = analysis_.is_written(array);
-    const auto index = element_polynomial(access.access->index, plan_.element, analysis_);
-    const auto factor = index ? index->coefficient(plan_.element) : std::nullopt;
     const bool is_flat = is<VariableReference>(access.access->base);
-    std::set<std::string> divisible;
-    const bool is_vector = is_flat && factor && factor->constant() == 1 &&
-                           is_divisible(index->without({plan_.element}), divisible);
-    if (is_vector && !access.guards.empty() && !access.is_store && is_written) {
-      use.conditional_loads.push_back(index->without({plan_.element}));
+    auto made = is_flat ? plain_access(access.access->index, shape.scalar) : std::nullopt;
+    if (made && !access.guards.empty() && !access.is_store) {
+      use.conditional_loads.push_back(std::move(*made));
       return;
     }
-    if (!is_vector && is_flat && access.guards.empty()) {
-      if (note_shared_quotients(array, access, shape.scalar)) return;
-    }
-    const bool fits = is_vector && access.guards.empty();
-    if (!fits) {
+    if (!made && is_flat && access.guards.empty())
+      made = access_by_quotients(access.access->index, shape.scalar, is_written);
+    if (!made || !access.guards.empty()) {
       // Other places of an array that is only read do not matter.
       if (is_written) use.obstacle = "written where its elements do not fill whole vectors";
       return;
     }
-    note_vector(array, access, {array, shape.scalar, index->without({plan_.element}), divisible});
+    made->array = array;
+    note_vector(access, std::move(*made));
   }
 
-  // The same where rows are told from the element's number: in[i / d * 2 * d + i % d].
-  bool note_shared_quotients(const std::string& array, const GuardedAccess& access,
-                             ScalarType scalar) {
+  // A place that the element's number times a constant leads to, and what has to be divided for a
+  // vector to begin there; nothing for others.
+  std::optional<VectorAccess> access_of(const ExprPtr& index, const Polynomial& place,
+                                        ScalarType scalar, std::set<std::string> divisible) const {
+    const auto factor = place.coefficient(plan_.element);
+    const auto step = factor ? factor->constant() : std::nullopt;
+    VectorAccess made;
+    made.scalar = scalar;
+    made.rest = place.without({plan_.element});
+    if (!step || *step < 1) return std::nullopt;
+    made.step = *step;
+    if (!can_be_moved(made.shape(width_)) || made.shape(width_).alignment() > alignment_)
+      return std::nullopt;
+    // Places of one element are told apart by constants.
+    const auto constant = made.rest.terms().find({});
+    std::int64_t number = constant != made.rest.terms().end() ? constant->second % *step : 0;
+    if (number < 0) number += *step;
+    made.rest = made.rest - Polynomial(number);
+    made.places = {{index, number}};
+    // step * A + B: the width has to divide A, all of a vector's elements B.
+    Polynomial steps;
+    Polynomial others;
+    for (const auto& [monomial, coefficient] : made.rest.terms()) {
+      const bool is_whole = coefficient % *step == 0;
+      Polynomial term(is_whole ? coefficient / *step : coefficient);
+      for (const std::string& symbol : monomial)
+        term = term * Polynomial::symbol(symbol);
+      (is_whole ? steps : others) = (is_whole ? steps : others) + term;
+    }
+    std::set<std::string> divisible_more;
+    if (!require_divisible(steps, width_, facts_of(kernel_), divisible) ||
+        !require_divisible(others, width_ * *step, facts_of(kernel_), divisible_more)) {
+      return std::nullopt;
+    }
+    for (const std::string& name : divisible)
+      made.divisible[name] = width_;
+    for (const std::string& name : divisible_more)
+      made.divisible[name] = width_ * *step;
+    return made;
+  }
+
+  [[nodiscard]] std::optional<VectorAccess> plain_access(const ExprPtr& index,
+                                                         ScalarType scalar) const {
+    const auto place = element_polynomial(index, plan_.element, analysis_);
+    if (!place) return std::nullopt;
+    const auto symbols = place->symbols();
+    const bool is_known = std::all_of(symbols.begin(), symbols.end(), [&](const auto& symbol) {
+      return symbol == plan_.element || symbol.find('.') != std::string::npos ||
+             kernel_.parameter(symbol) != nullptr;
+    });
+    return is_known ? access_of(index, *place, scalar, {}) : std::nullopt;
+  }
+
+  // The same where rows are told from the element's number: in[i / d * 2 * d + i % d], and where
+  // several elements have one place: words[i / 4].
+  std::optional<VectorAccess> access_by_quotients(const ExprPtr& index, ScalarType scalar,
+                                                  bool is_written) const {
     NeighbourValues values(kernel_, analysis_, plan_.element, width_);
-    const auto place = values.place(access.access->index);
-    const auto factor = place ? place->coefficient(plan_.element) : std::nullopt;
-    if (!factor || factor->constant() != 1) return false;
-    const Polynomial rest = place->without({plan_.element});
-    if (!values.is_divisible(rest)) return false;
-    VectorAccess made{array, scalar, rest, values.divisible()};
-    made.indices = {access.access->index};
-    note_vector(array, access, made);
-    return true;
+    if (const auto place = values.place(index)) {
+      auto made = access_of(index, *place, scalar, values.divisible());
+      if (made) made->is_plain = false;
+      if (made) return made;
+    }
+    for (std::int64_t sharers = 2; !is_written && sharers < width_; sharers *= 2) {
+      if (auto made = shared_access(index, scalar, sharers)) return made;
+    }
+    return std::nullopt;
   }
 
-  void note_vector(const std::string& array, const GuardedAccess& access,
-                   const VectorAccess& made) {
-    ArrayUse& use = arrays_[array];
-    auto found = std::find_if(use.accesses.begin(), use.accesses.end(),
-                              [&](const VectorAccess& known) { return known.rest == made.rest; });
-    if (found == use.accesses.end()) {
-      if (analysis_.is_written(array) && !use.accesses.empty())
+  [[nodiscard]] std::optional<VectorAccess> shared_access(const ExprPtr& index, ScalarType scalar,
+                                                          std::int64_t sharers) const {
+    NeighbourValues values(kernel_, analysis_, plan_.element, width_);
+    const auto place = values.place_of_parts(index, sharers);
+    const std::string part = *NeighbourValues::part().symbols().begin();
+    const auto factor = place ? place->coefficient(part) : std::nullopt;
+    if (!factor || factor->constant() != 1 || place->mentions(plan_.element)) return std::nullopt;
+    VectorAccess made;
+    made.scalar = scalar;
+    made.rest = place->without({part});
+    made.sharers = sharers;
+    made.places = {{index, 0}};
+    made.is_plain = false;
+    if (!can_be_moved(made.shape(width_)) || made.shape(width_).alignment() > alignment_)
+      return std::nullopt;
+    std::set<std::string> divisible;
+    if (!require_divisible(made.rest, width_ / sharers, facts_of(kernel_), divisible))
+      return std::nullopt;
+    for (const std::string& name : values.divisible())
+      made.divisible[name] = width_;
+    for (const std::string& name : divisible)
+      made.divisible.emplace(name, width_ / sharers);
+    return made;
+  }
+
+  static bool is_same_place(const VectorAccess& one, const VectorAccess& other) {
+    return one.rest == other.rest && one.step == other.step && one.sharers == other.sharers;
+  }
+
+  static VectorAccess* known_access(ArrayUse& use, const VectorAccess& made) {
+    const auto found =
+        std::find_if(use.accesses.begin(), use.accesses.end(),
+                     [&](const VectorAccess& known) { return is_same_place(known, made); });
+    return found != use.accesses.end() ? &*found : nullptr;
+  }
+
+  void note_vector(const GuardedAccess& access, VectorAccess made) {
+    ArrayUse& use = arrays_[made.array];
+    const std::int64_t number = made.places.front().number;
+    VectorAccess* found = known_access(use, made);
+    if (found == nullptr) {
+      if (analysis_.is_written(made.array) && !use.accesses.empty())
         use.obstacle = "written and used at several places";
-      found = use.accesses.insert(found, made);
+      use.accesses.push_back(std::move(made));
+      found = &use.accesses.back();
     } else {
-      found->indices.insert(found->indices.end(), made.indices.begin(), made.indices.end());
+      found->places.push_back(made.places.front());
+      for (const auto& [name, divisor] : made.divisible)
+        found->divisible[name] = std::max(found->divisible[name], divisor);
     }
     if (access.is_store) {
-      if (!found->stores) use.first_store = access.stmt;
+      use.first_stores.emplace(number, access.stmt);
       found->stores = true;
       return;
     }
     // A read after the first store finds the new value in the register; one in it comes before.
-    if (!found->stores || use.first_store == access.stmt) found->loads = true;
+    const auto store = use.first_stores.find(number);
+    if (store == use.first_stores.end() || store->second == access.stmt) found->loads = true;
+  }
+
+  // All places of a step are moved, so that all of them have to be there, and be stored if one is.
+  void require_whole_steps(const std::string& array, ArrayUse& use) const {
+    std::erase_if(use.accesses, [&](const VectorAccess& access) {
+      std::set<std::int64_t> touched;
+      for (const VectorAccess::Place& place : access.places)
+        touched.insert(place.number);
+      const auto step = static_cast<std::size_t>(access.step);
+      if (touched.size() == step && (!access.stores || use.first_stores.size() == step))
+        return false;
+      if (analysis_.is_written(array))
+        use.obstacle = "written where its elements do not fill whole vectors";
+      return true;
+    });
   }
 
   // What is loaded under a condition can be loaded without where the element is there in any case:
-  // it is stored, whatever the condition.
-  void take_conditional_loads(ArrayUse& use) const {
-    for (const Polynomial& place : use.conditional_loads) {
-      const auto known =
-          std::find_if(use.accesses.begin(), use.accesses.end(),
-                       [&](const VectorAccess& access) { return access.rest == place; });
-      if (known == use.accesses.end()) {
+  // it is stored, whatever the condition, or loaded without one.
+  void take_conditional_loads(const std::string& array, ArrayUse& use) const {
+    for (const VectorAccess& load : use.conditional_loads) {
+      VectorAccess* known = known_access(use, load);
+      if (known != nullptr) {
+        known->loads = true;
+        known->places.push_back(load.places.front());
+      } else if (analysis_.is_written(array)) {
         use.obstacle = "written where its elements do not fill whole vectors";
         return;
       }
-      known->loads = true;
     }
   }
 
@@ -223,29 +334,40 @@ class VectorPlanner {
     VectorAtomics found = find_vector_atomics(
         {kernel_, analysis_, plan_.element, *plan_.branch, width_, alignment_, has_float_vectors_});
     plan_.atomics = std::move(found.updates);
-    plan_.common = std::move(found.common);
-    plan_.common_guards = std::move(found.common_guards);
-    plan_.divisible.merge(found.divisible);
+    for (const std::string& name : found.divisible)
+      require_divided(name, width_);
     if (!found.obstacles.empty()) obstacles_ += (obstacles_.empty() ? "" : "; ") + found.obstacles;
   }
 
-  // Whether an access moves all elements of a vector at once.
-  template <typename Access>
-  [[nodiscard]] bool has_one_access(const std::vector<Access>& accesses) const {
-    return std::any_of(accesses.begin(), accesses.end(), [&](const Access& access) {
-      return VectorShape{access.scalar, width_}.bytes() <= kWidestAccess;
-    });
+  void take_common() {
+    std::set<std::string> known;
+    for (const auto& [name, number] : plan_.divisible) {
+      if (number % width_ == 0) known.insert(name);
+    }
+    const CommonValuesQuestion question = {kernel_,       analysis_, plan_.element,
+                                           *plan_.branch, width_,    known};
+    std::set<std::string> of_guards;
+    plan_.common_guards = common_guards(question, of_guards);
+    for (const std::string& name : of_guards)
+      require_divided(name, width_);
+    known = std::move(of_guards);
+    plan_.common = find_common_values(question);
   }
 
-  // Whether the width divides the polynomial, given that it divides the parameters.
-  bool is_divisible(const Polynomial& rest, std::set<std::string>& divisible) const {
-    const auto symbols = rest.symbols();
-    return std::ranges::all_of(symbols,
-                               [&](const std::string& symbol) {
-                                 return symbol.find('.') != std::string::npos ||
-                                        kernel_.parameter(symbol) != nullptr;
-                               }) &&
-           require_divisible(rest, width_, facts_of(kernel_), divisible);
+  void require_divided(const std::string& name, std::int64_t number) {
+    plan_.divisible[name] = std::max(plan_.divisible[name], number);
+  }
+
+  // Whether an access moves all elements of a vector at once.
+  [[nodiscard]] bool has_one_access() const {
+    return std::any_of(plan_.accesses.begin(), plan_.accesses.end(),
+                       [&](const VectorAccess& access) {
+                         return access.sharers == 1 &&
+                                access.shape(width_).bytes() <= kWidestAccess;
+                       }) ||
+           std::any_of(plan_.atomics.begin(), plan_.atomics.end(), [&](const VectorAtomic& update) {
+             return VectorShape{update.scalar, width_}.bytes() <= kWidestAccess;
+           });
   }
 
   const Kernel& kernel_;

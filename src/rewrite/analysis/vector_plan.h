@@ -3,29 +3,55 @@
 #pragma once
 
 #include "base/result.h"
+#include "rewrite/analysis/common_values.h"
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/analysis/vector_atomics.h"
+#include "rewrite/analysis/vector_type.h"
 #include "rewrite/forms/ir.h"
 #include "source/analysis.h"
 
+#include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 namespace regraph::rewrite {
 
-// One place of an array, `element + rest`, that is moved for `width` elements at once.
+// Parameters with what has to divide them.
+using Divisible = std::map<std::string, std::int64_t>;
+
+// Neighbours in an array that are moved for `width` elements of the kernel at once:
+//
+//   x[i + rest]                             one for each
+//   x[2 * i + rest], x[2 * i + rest + 1]    a step of two for each
+//   x[i / 4 + rest]                         one that four of them share
 struct VectorAccess {
   std::string array;
   ScalarType scalar = ScalarType::f32;
   Polynomial rest;
-  std::set<std::string> divisible;  // parameters that `width` must divide
-  bool loads = false;               // its old value is read
-  bool stores = false;              // written for every element
-  // What the original calls the place, where that takes quotients of the element's number, which
-  // all elements of a vector share; empty for others.
-  std::vector<ExprPtr> indices = {};
+  std::int64_t step = 1;     // elements of the array for each of the kernel's
+  std::int64_t sharers = 1;  // elements of the kernel for each of the array's
+  Divisible divisible = {};
+  bool loads = false;   // its old value is read
+  bool stores = false;  // written for every element
+  // What the original calls the places of an element, each with its number in the step.
+  struct Place {
+    ExprPtr index;
+    std::int64_t number = 0;
+  };
+  std::vector<Place> places = {};
+  // The place is element + rest as the kernel's own names say it: no quotient, which all elements
+  // of a vector share, is part of it.
+  bool is_plain = true;
+
+  // The vector for `width` elements, and where in it element `element` has its place `number`.
+  [[nodiscard]] VectorShape shape(int width) const {
+    return {scalar, static_cast<int>(width * step / sharers)};
+  }
+  [[nodiscard]] int component(std::int64_t element, std::int64_t number) const {
+    return static_cast<int>(element * step / sharers + number);
+  }
 };
 
 struct VectorPlan {
@@ -34,9 +60,9 @@ struct VectorPlan {
   ExprPtr limit;                   // element < limit is part of the guard
   std::vector<VectorAccess> accesses;
   std::vector<VectorAtomic> atomics;
-  std::vector<const Declaration*> common;  // values that the elements of a vector share
-  std::vector<ExprPtr> common_guards;      // the same of the guard's terms
-  std::set<std::string> divisible;         // parameters the width must divide
+  std::vector<ExprPtr> common_guards;  // terms of the guard that the elements of a vector share
+  Divisible divisible;                 // for all of that
+  CommonValues common;                 // for which more parameters may have to be divided
 };
 
 // Index polynomial in which `element` stays a symbol; nothing for what is none.

@@ -10,7 +10,10 @@
 //   for (c = threadIdx.x; c < n; c += blockDim.x) work of blockIdx.x and c
 // becomes
 //   i = global index; if (i < rows * n) work of i / n and i % n
-// by way of a thread a row (raised_elements.h) whose loop parallel_loop gives to threads.
+// by way of a thread a row (raised_elements.h) whose loop parallel_loop gives to threads. With
+// form=rows the row stays a row of blocks:
+//
+//   c = global index; if (c < n) work of blockIdx.y and c
 //
 // Legal when the iterations of a thread do not depend on each other (independent_iterations.h) and
 // know their thread by the counter alone: those of different threads had no order before. Nothing
@@ -27,9 +30,12 @@
 #include "source/match.h"
 #include "source/walk.h"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 namespace {
@@ -88,27 +94,63 @@ struct ElementsPlace {
   GridStrideLoop loop;
   Launch launch;                             // afterwards
   std::shared_ptr<const KernelState> dealt;  // what parallel_loop made of the rows of blocks
+  bool moves_rows = false;                   // to the grid's next axis
 };
+
+// Stands for blockIdx.x where all others are the row's. No name of a kernel.
+constexpr const char* kOwnBlock = "block of elements";
+
+// The grid whose x axis is for elements, with its other axes moved up by one. Error: refused.
+Result<Launch> with_rows_moved(const KernelAnalysis& kernel, const GridStrideLoop& loop) {
+  const Analysis& analysis = (*kernel.single_exit())->analysis;
+  Launch launch = **kernel.launch();
+  if (launch.block.y != 1 || launch.block.z != 1)
+    return refuse("the block has several axes, and rows go by blocks alone");
+  for (const char* axis : kAxes) {
+    if (analysis.uses_builtin(std::string("gridDim.") + axis))
+      return refuse(std::string("the kernel uses gridDim.") + axis + ", which would change");
+  }
+  if (analysis.uses_builtin("blockIdx.z") || !(launch.grid[2] == IntegerExpression(1)))
+    return refuse("the kernel uses all axes of the grid already");
+  const IntegerExpression rows = with_block_extents(launch.grid[0], launch.block);
+  const IntegerExpression others = with_block_extents(launch.grid[1], launch.block);
+  constexpr std::int64_t kMostBlocks = 65535;
+  for (const Symbols& symbols : all_sizes(kernel.problem())) {
+    for (const IntegerExpression& extent : {rows, others}) {
+      const auto count = extent.evaluate(symbols);
+      if (!count || *count > kMostBlocks)
+        return refuse("there are more rows than an axis of the grid has blocks");
+    }
+  }
+  const IntegerExpression elements = loop.least < 1 ? at_least_one(loop.elements) : loop.elements;
+  launch.grid = {IntegerExpression::ceil_divide(elements, IntegerExpression::symbol("bx")), rows,
+                 others};
+  return launch;
+}
 
 class ThreadPerElement final : public PlacedStep<ElementsPlace> {
  public:
   std::string_view id() const override { return "thread_per_element"; }
-  std::vector<StepParameters> settings() const override { return {{}}; }
+  std::vector<StepParameters> settings() const override { return {{}, {{"form", "rows"}}}; }
 
  protected:
   Requirements requirements() const override {
     return {.distinct_buffers = "", .lone_threads = true, .fixed_block = true};
   }
   Result<ElementsPlace> find(const KernelAnalysis& kernel,
-                             const StepParameters& /*parameters*/) const override {
+                             const StepParameters& parameters) const override {
+    const auto form = parameters.find("form");
+    if (form != parameters.end() && form->second != "rows")
+      return fail(ErrorCode::invalid_argument, "'form' must be rows where it is given");
     auto loop = grid_stride_loop(kernel);
     if (!loop) return loop.error();
+    if (form != parameters.end()) return rows_moved(kernel, std::move(*loop));
     if (loop->effects.rounds && !kernel.problem().assume.reassociate) {
       return refuse(
           "the problem does not grant 'assume: {reassociate: true}' for atomics of floating point");
     }
     if (loop->is_of_block) return rows_dealt_out(kernel, std::move(*loop));
-    ElementsPlace place{std::move(*loop), **kernel.launch(), nullptr};
+    ElementsPlace place{std::move(*loop), **kernel.launch(), nullptr, false};
     IntegerExpression elements = place.loop.elements;
     if (place.loop.least < 1) elements = at_least_one(elements);
     const auto axis = static_cast<std::size_t>(place.loop.axis);
@@ -125,11 +167,37 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
     rely_on(result, kNeedsDistinctBuffers);
     if (place.loop.effects.rounds) rely_on(result, kReordersSums);
     result.unit.kernel.body = one_element(form, place.loop);
+    if (place.moves_rows) result.unit.kernel.body = with_axes_moved(result.unit.kernel.body);
     result.plan.launches.front() = place.launch;
     return result;
   }
 
  private:
+  static Result<ElementsPlace> rows_moved(const KernelAnalysis& kernel, GridStrideLoop loop) {
+    if (!loop.is_of_block)
+      return refuse("the threads of the grid take elements in turn, not those of a block");
+    auto effects = effects_of_block_loop(kernel, loop);
+    if (!effects) return effects.error();
+    if (effects->rounds && !kernel.problem().assume.reassociate) {
+      return refuse(
+          "the problem does not grant 'assume: {reassociate: true}' for atomics of floating point");
+    }
+    loop.effects = std::move(*effects);
+    auto launch = with_rows_moved(kernel, loop);
+    if (!launch) return launch.error();
+    if (Status status = require_possible(*launch, kernel); !status) return status.error();
+    return ElementsPlace{std::move(loop), std::move(*launch), nullptr, true};
+  }
+
+  static Block with_axes_moved(const Block& body) {
+    return rewrite_expressions(body, [](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      if (is_named(expr, kOwnBlock)) return builtin("blockIdx.x");
+      if (is_builtin(*expr, "blockIdx.x")) return builtin("blockIdx.y");
+      if (is_builtin(*expr, "blockIdx.y")) return builtin("blockIdx.z");
+      return std::nullopt;
+    });
+  }
+
   // Whether what one thread does for a block can be dealt out depends on what its analysis finds.
   static Result<ElementsPlace> rows_dealt_out(const KernelAnalysis& kernel, GridStrideLoop loop) {
     auto rows = one_thread_a_block(kernel, loop);
@@ -139,7 +207,7 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
         find_built_in_step("parallel_loop")->apply(of_rows, {{"axis", "x"}, {"loop", "1"}});
     if (!dealt) return dealt.error();
     return ElementsPlace{std::move(loop), **kernel.launch(),
-                         std::make_shared<const KernelState>(std::move(*dealt))};
+                         std::make_shared<const KernelState>(std::move(*dealt)), false};
   }
 
   static Block one_element(const KernelForm& form, const GridStrideLoop& grid) {
@@ -160,7 +228,8 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
     counter.is_const = true;
     const std::string axis = kAxes[static_cast<std::size_t>(grid.axis)];
     const bool is_wide = counter.scalar && size_in_bytes(*counter.scalar) == 8;
-    ExprPtr block = builtin("blockIdx." + axis);
+    ExprPtr block =
+        grid.is_of_block ? variable(kOwnBlock, ScalarType::u32) : builtin("blockIdx." + axis);
     if (is_wide) block = cast(std::string(cuda_name(*counter.scalar)), block);
     ExprPtr number =
         add(multiply(block, builtin("blockDim." + axis)), builtin("threadIdx." + axis));

@@ -6,10 +6,18 @@
 //   if (first + W - 1 < n) { a_vector = wide load; b_vector.x = f(a_vector.x); ...; wide store }
 //   else for (i = first; i < n; ++i) b[i] = f(a[i]);
 //
+// What the elements of a vector have in common is computed once, and what follows from an element's
+// number in its vector is a number: words[i / 8] >> 4 * (i % 8) is one load and eight shifts.
+//
 // Legal when a thread is known by its global index alone, buffers do not overlap, and the accesses
-// that are widened happen for every element, at unit stride, from a place that W divides: constants
-// are checked here, parameters when the kernel runs. Everything else stays as it is, once an
-// element. Alignment is what 'assume: {align}' grants.
+// that are widened happen for every element, at neighbouring places, from one that W divides:
+// constants are checked here, parameters when the kernel runs. An element may have several of the
+// places, as pairs have, or share one with others. Everything else stays as it is, once an element.
+// Where W does not divide what it has to, a thread's elements lie a block extent apart, one by one.
+// Alignment is what 'assume: {align}' grants.
+//
+// With form=flat a grid of short rows becomes one of flat indices first (linearize), which pays
+// only together: with vectors alone most threads of a row's block would have nothing to do.
 //
 // Additions by atomicAdd without a result are done by vectors, too, where the device has such and
 // nothing else touches the array (vector_atomics.h): their order is open as it is. Under a guard
@@ -34,8 +42,10 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,9 +53,8 @@
 namespace regraph::rewrite {
 namespace {
 
-template <typename Access>
-VectorShape shape_of_width(const Access& access, int width) {
-  return {access.scalar, width};
+VectorShape shape_of_width(const VectorAtomic& update, int width) {
+  return {update.scalar, width};
 }
 
 class Widener {
@@ -63,8 +72,7 @@ class Widener {
       sums_.push_back(names_.fresh(update.array + "_vector"));
       places_.push_back(names_.fresh("first_" + update.array));
     }
-    for (const Declaration* declaration : plan.common)
-      common_names_[declaration->variable.name] = names_.fresh(declaration->variable.name);
+    use_common(plan.common);
   }
 
   // Deals the kernel's statements out to the vector and its elements, and turns the guard into one
@@ -92,7 +100,16 @@ class Widener {
 
   Block run() {
     Block result = common_;
-    result.push_back(source::branch(condition_, whole_vectors(), {remainder()}));
+    Block vectors = whole_vectors();
+    if (const ExprPtr condition = common_condition()) {
+      // Elsewhere each element computes what it needs.
+      use_common({});
+      vectors = {source::branch(condition, std::move(vectors), names_.renamed(whole_vectors()))};
+    }
+    Block elements = {source::branch(condition_, std::move(vectors), {remainder()})};
+    if (const ExprPtr divisible = divisible_condition())
+      elements = {source::branch(divisible, std::move(elements), {apart()})};
+    append(elements, result);
     return result;
   }
 
@@ -133,11 +150,47 @@ class Widener {
       if (!whole) return whole;
       terms.push_back(*whole);
     }
-    for (const std::string& name : plan_.divisible) {
-      const ExprPtr size = source::variable(name, kernel_.parameter(name)->scalar);
-      terms.push_back(equals(source::remainder(size, integer(width_)), integer(0)));
+    return conjunction(terms);
+  }
+
+  // What has to hold for vectors to begin where they may; null: nothing.
+  [[nodiscard]] ExprPtr divisible_condition() const {
+    std::vector<ExprPtr> terms;
+    for (const auto& [name, number] : plan_.divisible)
+      terms.push_back(is_divided(name, number));
+    return conjunction(terms);
+  }
+
+  [[nodiscard]] ExprPtr is_divided(const std::string& name, std::int64_t number) const {
+    const ExprPtr size = source::variable(name, kernel_.parameter(name)->scalar);
+    return equals(source::remainder(size, integer(number)), integer(0));
+  }
+
+  // What has to hold besides for elements to have values in common; null: nothing.
+  [[nodiscard]] ExprPtr common_condition() const {
+    std::vector<ExprPtr> terms;
+    for (const std::string& name : plan_.common.divisible) {
+      const auto known = plan_.divisible.find(name);
+      if (known == plan_.divisible.end() || known->second % width_ != 0)
+        terms.push_back(is_divided(name, width_));
     }
     return conjunction(terms);
+  }
+
+  void use_common(CommonValues common) {
+    shared_ = std::move(common);
+    common_names_.clear();
+    value_names_.clear();
+    digit_names_.clear();
+    for (const Declaration* declaration : shared_.declarations)
+      common_names_[declaration->variable.name] = names_.fresh(declaration->variable.name);
+    for (const ExprPtr& value : shared_.expressions) {
+      const auto* load = as<Subscript>(value);
+      const auto* array = load != nullptr ? base_variable(*load) : nullptr;
+      value_names_.push_back(names_.fresh(array != nullptr ? array->name + "_value" : "common"));
+    }
+    for (const ElementDigit& digit : shared_.digits)
+      digit_names_.push_back(digit.digit.of_first ? names_.fresh("first_part") : "");
   }
 
   Result<ExprPtr> whole_vector_term(const ExprPtr& term) const {
@@ -173,8 +226,12 @@ class Widener {
   ExprPtr first_place(const VectorAccess& access) const {
     const ScalarType scalar = *kernel_.parameter(access.array)->scalar;
     const bool wide = element_.scalar && size_in_bytes(*element_.scalar) == 8;
-    ExprPtr index = access.indices.empty() ? first() : at_first(access.indices.front());
-    if (access.indices.empty() && !access.rest.is_zero()) {
+    ExprPtr index = first();
+    if (!access.is_plain || access.step > 1) {
+      const auto place = std::find_if(access.places.begin(), access.places.end(),
+                                      [](const auto& one) { return one.number == 0; });
+      index = at_first(place->index);
+    } else if (!access.rest.is_zero()) {
       index = source::add(to_expression(access.rest, wide), index);
     }
     return source::element(source::variable(access.array, scalar), {index});
@@ -204,12 +261,42 @@ class Widener {
 
   Block common_values() const {
     Block result;
-    for (const Declaration* declaration : plan_.common) {
+    for (const Declaration* declaration : shared_.declarations) {
       Variable variable = declaration->variable;
       variable.name = common_names_.at(variable.name);
       result.push_back(declare(std::move(variable), at_first(declaration->value)));
     }
+    for (std::size_t i = 0; i < shared_.expressions.size(); ++i)
+      result.push_back(once(value_names_[i], shared_.expressions[i]));
+    for (std::size_t i = 0; i < shared_.digits.size(); ++i) {
+      if (shared_.digits[i].digit.of_first)
+        result.push_back(once(digit_names_[i], shared_.digits[i].value));
+    }
     return result;
+  }
+
+  // Declares the expression's value for the first element.
+  [[nodiscard]] StmtPtr once(const std::string& name, const ExprPtr& value) const {
+    Variable variable = local_variable(name, std::string(cuda_name(*value->type)), value->type);
+    variable.is_const = true;
+    return declare(std::move(variable), at_first(value));
+  }
+
+  // What stands for an expression that the elements have in common, or that follows from an
+  // element's number; nothing for others.
+  [[nodiscard]] std::optional<ExprPtr> common_value(const ExprPtr& expr, int number) const {
+    for (std::size_t i = 0; i < shared_.expressions.size(); ++i) {
+      if (equal(shared_.expressions[i], expr)) return source::variable(value_names_[i], expr->type);
+    }
+    for (std::size_t i = 0; i < shared_.digits.size(); ++i) {
+      const auto& [value, digit] = shared_.digits[i];
+      if (!equal(value, expr)) continue;
+      const ExprPtr own = integer(digit.at(number));
+      if (digit.of_first) return source::add(source::variable(digit_names_[i], expr->type), own);
+      if (expr->type == ScalarType::i32) return own;
+      return with_type(cast(std::string(cuda_name(*expr->type)), own), expr->type);
+    }
+    return std::nullopt;
   }
 
   [[nodiscard]] Variable place_variable_of(std::size_t update, ScalarType scalar) const {
@@ -246,7 +333,7 @@ class Widener {
   // An element's code with its additions as values of the vectors', and without what vectors share.
   Block with_sums(const Block& code, int number) const {
     return rewrite_statements(code, [&](const StmtPtr& stmt) -> std::optional<Block> {
-      for (const Declaration* declaration : plan_.common) {
+      for (const Declaration* declaration : shared_.declarations) {
         if (stmt.get() == declaration) return Block{};
       }
       for (std::size_t i = 0; i < plan_.atomics.size(); ++i) {
@@ -268,11 +355,9 @@ class Widener {
     for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
       const VectorAccess& access = plan_.accesses[i];
       if (access.loads) {
-        append(declare_vector(vectors_[i], shape_of_width(access, width_), first_place(access)),
-               result);
+        append(declare_vector(vectors_[i], access.shape(width_), first_place(access)), result);
       } else {
-        result.push_back(
-            declare(vector_variable(vectors_[i], shape_of_width(access, width_)), nullptr));
+        result.push_back(declare(vector_variable(vectors_[i], access.shape(width_)), nullptr));
       }
     }
     for (int number = 0; number < width_; ++number) {
@@ -281,14 +366,17 @@ class Widener {
     for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
       if (!plan_.accesses[i].stores) continue;
       const VectorAccess& access = plan_.accesses[i];
-      append(store_vector(vectors_[i], shape_of_width(access, width_), first_place(access)),
-             result);
+      append(store_vector(vectors_[i], access.shape(width_), first_place(access)), result);
     }
     append(additions(), result);
     return without_unused(std::move(result), [&](const Declaration& declaration) {
-      return std::any_of(common_names_.begin(), common_names_.end(), [&](const auto& names) {
-        return names.second == declaration.variable.name;
-      });
+      const std::string& name = declaration.variable.name;
+      const auto has = [&](const std::vector<std::string>& names) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+      };
+      return has(value_names_) || has(digit_names_) ||
+             std::any_of(common_names_.begin(), common_names_.end(),
+                         [&](const auto& names) { return names.second == name; });
     });
   }
 
@@ -307,29 +395,47 @@ class Widener {
     const ExprRewrite rewrite = [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
       if (is_named(expr, plan_.element)) return element_number(number);
       if (is<VariableReference>(expr)) return common(expr);
-      const auto* access = as<Subscript>(expr);
-      const auto* array = access != nullptr ? as<VariableReference>(access->base) : nullptr;
-      if (array == nullptr) return std::nullopt;
-      for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
-        if (plan_.accesses[i].array != array->name) continue;
-        const std::vector<ExprPtr>& indices = plan_.accesses[i].indices;
-        const bool is_among = std::any_of(indices.begin(), indices.end(), [&](const auto& one) {
-          return equal(one, access->index);
-        });
-        if (is_among)
-          return vector_component(vectors_[i], shape_of_width(plan_.accesses[i], width_), number);
-        if (!indices.empty()) continue;
-        const auto index = element_polynomial(access->index, plan_.element, analysis_);
-        const Polynomial place = Polynomial::symbol(plan_.element) + plan_.accesses[i].rest;
-        if (index && *index == place)
-          return vector_component(vectors_[i], shape_of_width(plan_.accesses[i], width_), number);
-      }
-      return std::nullopt;
+      if (auto value = common_value(expr, number)) return value;
+      return component_of(expr, number);
     };
     // Index arithmetic that only the widened accesses needed goes.
     return without_unused(rewrite_expressions(code, rewrite), [&](const Declaration& declaration) {
       return declaration.value && !analysis_.reads_memory(declaration.value);
     });
+  }
+
+  // The part of a vector that stands for the access of element `number`; nothing for others.
+  [[nodiscard]] std::optional<ExprPtr> component_of(const ExprPtr& expr, int number) const {
+    const auto* element = as<Subscript>(expr);
+    const auto* array = element != nullptr ? as<VariableReference>(element->base) : nullptr;
+    if (array == nullptr) return std::nullopt;
+    for (std::size_t i = 0; i < plan_.accesses.size(); ++i) {
+      const VectorAccess& access = plan_.accesses[i];
+      if (access.array != array->name) continue;
+      const auto place = std::find_if(
+          access.places.begin(), access.places.end(),
+          [&](const VectorAccess::Place& one) { return equal(one.index, element->index); });
+      if (place == access.places.end()) continue;
+      return vector_component(vectors_[i], access.shape(width_),
+                              access.component(number, place->number));
+    }
+    return std::nullopt;
+  }
+
+  // The elements of the block's threads one by one, a block extent apart, so that neighbouring
+  // threads have neighbours.
+  StmtPtr apart() {
+    Variable counter = element_;
+    counter.is_const = true;
+    const std::string round = names_.fresh("round");
+    ExprPtr block = builtin("blockIdx.x");
+    if (element_.scalar && size_in_bytes(*element_.scalar) == 8) block = cast(element_.type, block);
+    const ExprPtr first_of_round =
+        multiply(source::add(multiply(block, integer(width_)), source::variable(round)),
+                 builtin("blockDim.x"));
+    Block body = {declare(counter, source::add(first_of_round, builtin("threadIdx.x")))};
+    append(per_element_, body);
+    return counted_loop(round, integer(0), integer(width_), 1, names_.renamed(body), kUnrollFully);
   }
 
   StmtPtr remainder() {
@@ -351,7 +457,10 @@ class Widener {
   std::vector<std::string> vectors_;                 // of the accesses
   std::vector<std::string> sums_;                    // of the atomics
   std::vector<std::string> places_;                  // where the first of the sums go
-  std::map<std::string, std::string> common_names_;  // of what a vector has once
+  CommonValues shared_;                              // what a vector has once, and knows
+  std::map<std::string, std::string> common_names_;  // of its declarations
+  std::vector<std::string> value_names_;             // of its expressions
+  std::vector<std::string> digit_names_;             // of its digits, "" where nothing is computed
   std::set<std::string> dependent_;
   Block common_;  // once a vector
   Block per_element_;
@@ -361,6 +470,7 @@ class Widener {
 struct VectorPlace {
   VectorPlan plan;
   int width = 0;
+  const KernelAnalysis* kernel = nullptr;  // that the plan is for; the kernel asked keeps it
 };
 
 class VectorizeGlobal final : public PlacedStep<VectorPlace> {
@@ -368,38 +478,52 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
   std::string_view id() const override { return "vectorize_global"; }
   int position() const override { return 150; }
   std::vector<StepParameters> settings() const override {
-    return {{{"width", "2"}}, {{"width", "4"}}, {{"width", "8"}}, {{"width", "16"}}};
+    return {{{"width", "2"}},
+            {{"width", "4"}},
+            {{"width", "8"}},
+            {{"width", "16"}},
+            {{"form", "flat"}, {"width", "4"}},
+            {{"form", "flat"}, {"width", "8"}}};
   }
 
  protected:
   Requirements requirements() const override {
     return {.distinct_buffers = "", .lone_threads = true, .known_calls = true};
   }
-  Result<VectorPlace> find(const KernelAnalysis& kernel,
+  Result<VectorPlace> find(const KernelAnalysis& asked,
                            const StepParameters& parameters) const override {
     auto width = integer_parameter(parameters, "width");
     if (!width) return width.error();
     if (*width != 2 && *width != 4 && *width != 8 && *width != 16) {
       return fail(ErrorCode::invalid_argument, "'width' must be 2, 4, 8 or 16");
     }
-    if (Status status = require_global_index(kernel.kernel(), kernel.analysis(), "x"); !status)
+    const KernelAnalysis* kernel = &asked;
+    if (const auto form = parameters.find("form"); form != parameters.end()) {
+      if (form->second != "flat")
+        return fail(ErrorCode::invalid_argument, "'form' must be flat where it is given");
+      auto flat = with_short_rows_flat(asked, *width);
+      if (!flat) return flat.error();
+      kernel = *flat;
+    }
+    if (Status status = require_global_index(kernel->kernel(), kernel->analysis(), "x"); !status)
       return status.error();
-    auto form = kernel.direct_normal();
+    auto form = kernel->direct_normal();
     if (!form) return form.error();
     constexpr int kFirstWithFloatVectors = 90;
-    const int architecture = architecture_number(kernel.limits().architecture);
+    const int architecture = architecture_number(kernel->limits().architecture);
     auto plan =
         find_vector_plan(**form, {.width = *width,
-                                  .alignment = kernel.problem().assume.align,
+                                  .alignment = kernel->problem().assume.align,
                                   .has_float_vectors = architecture >= kFirstWithFloatVectors});
     if (!plan) return plan.error();
-    if (Status status = require_full_grid(**form, **kernel.launch(), plan->limit); !status)
+    if (Status status = require_full_grid(**form, **kernel->launch(), plan->limit); !status)
       return status.error();
     if (Status status = Widener(**form, *plan, *width).prepare(); !status) return status.error();
-    return VectorPlace{std::move(*plan), *width};
+    return VectorPlace{std::move(*plan), *width, kernel};
   }
 
-  KernelState rewrite(const KernelAnalysis& kernel, const VectorPlace& place) const override {
+  KernelState rewrite(const KernelAnalysis&, const VectorPlace& place) const override {
+    const KernelAnalysis& kernel = *place.kernel;
     KernelState result = kernel.state();
     Widener widener(**kernel.direct_normal(), place.plan, place.width);
     if (widener.prepare()) result.unit.kernel.body = widener.run();
@@ -411,6 +535,24 @@ class VectorizeGlobal final : public PlacedStep<VectorPlace> {
   }
 
  private:
+  // Rows of a grid's other axes, which leave threads of a block idle that have a vector each, as
+  // one row. Error: refused, where linearize is, or where rows are longer.
+  static Result<const KernelAnalysis*> with_short_rows_flat(const KernelAnalysis& kernel,
+                                                            int width) {
+    for (const Symbols& sizes : kernel.problem().bench) {
+      auto launch = concretise(**kernel.launch(), sizes);
+      if (!launch) return launch.error();
+      if (launch->grid.x >= static_cast<std::uint32_t>(width))
+        return refuse("rows are long enough for the vectors of a block");
+    }
+    const StepRewriter* const linearize = find_built_in_step("linearize");
+    auto flat = kernel.after(linearize->id(), [&](const KernelAnalysis& before) {
+      return linearize->apply(before, {});
+    });
+    if (!flat) return refuse("linearize: " + flat.error().message);
+    return flat;
+  }
+
   // The original has a thread for every element below the limit, so that no element is added.
   static Status require_full_grid(const KernelForm& form, const Launch& launch,
                                   const ExprPtr& limit) {

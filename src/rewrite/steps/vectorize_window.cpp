@@ -15,8 +15,9 @@
 // dropped where a condition of the thread implies them, and of vectors in each block of the code:
 // what is accessed whenever the block is run is put together, where distances are known and a
 // vector's first element is at a multiple of its size. Sizes that have to be divisible for that are
-// asked when the kernel runs. Where they are not, the code is that of thread_coarsen with its usual
-// order, which keeps neighbouring threads at neighbouring elements.
+// asked when the kernel runs. What a window reads in front of a row's first elements, under guards,
+// is a vector too where the buffer has it. Where sizes are not divisible, the code is that of
+// thread_coarsen with its usual order, which keeps neighbouring threads at neighbouring elements.
 //
 // Legal where these steps are and buffers do not overlap: an array that is not written is loaded
 // earlier; one that is written only where nothing else in the block sees when
@@ -35,8 +36,11 @@
 #include "source/build.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 namespace {
@@ -99,13 +103,25 @@ class VectorizeWindow final : public TriedStep {
   // The code for threads whose elements lie a block extent apart.
   static Result<Block> apart(const KernelAnalysis& kernel, int width) {
     const StepParameters coarsen = {{"axis", "x"}, {"factor", std::to_string(width)}};
-    const auto state = apply_members(
-        kernel, {{"thread_coarsen", {coarsen}}, {"branch_hoist", {{{"form", "split"}}}, true}});
+    std::vector<MacroMember> members = {{"thread_coarsen", {coarsen}}};
+    if (has_blocks_inside(kernel, width))
+      members.push_back({"branch_hoist", {{{"form", "split"}}}, true});
+    const auto state = apply_members(kernel, members);
     if (!state) return state.error();
     const KernelAnalysis analysis(*state, kernel.problem(), kernel.limits());
     auto form = analysis.single_exit();
     if (!form) return form.error();
     return (*form)->kernel.body;
+  }
+
+  // Whether some of a row's blocks, `width` times as long as they were, touch neither of its ends.
+  static bool has_blocks_inside(const KernelAnalysis& kernel, int width) {
+    constexpr std::uint32_t kBlocksAtEnds = 2;
+    const auto& sizes = kernel.problem().bench;
+    return std::any_of(sizes.begin(), sizes.end(), [&](const Symbols& symbols) {
+      const auto launch = concretise(**kernel.launch(), symbols);
+      return launch && launch->grid.x > kBlocksAtEnds * static_cast<std::uint32_t>(width);
+    });
   }
 
   // Of code whose threads have neighbouring elements.

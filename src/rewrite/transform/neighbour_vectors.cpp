@@ -43,6 +43,11 @@ Block NeighbourVectors::run(const Block& block) {
       if (vector.first != at) continue;
       if (vector.stores) {
         result.push_back(declare(vector_variable(vector.name, vector.shape()), nullptr));
+      } else if (vector.is_in_front) {
+        const ExprPtr place = first_place(vector);
+        const ExprPtr exists = source::binary(BinaryOperator::greater_equal,
+                                              source::to<Subscript>(place).index, integer(0));
+        append(declare_vector_where(vector.name, vector.shape(), place, exists), result);
       } else {
         append(declare_vector(vector.name, vector.shape(), first_place(vector)), result);
       }
@@ -209,10 +214,7 @@ void NeighbourVectors::fill(const Offsets& offsets, bool stores, std::vector<Vec
   for (const auto& [offset, accesses] : offsets)
     open.insert(offset);
   for (int width = width_; width >= 2; width /= 2) {
-    const VectorShape shape{*parameter->scalar, width};
-    const bool exists = rewrite::can_be_moved(shape) && shape.bytes() <= kWidestAccess &&
-                        shape.alignment() <= problem_.assume.align;
-    if (!exists || !places_.can_divide(some.rest, width)) continue;
+    if (!can_start(some, {*parameter->scalar, width})) continue;
     const auto length = stores ? std::nullopt : divisible_length(some.array, width);
     for (const auto& [offset, accesses] : offsets) {
       const std::int64_t start = offset - (offset % width + width) % width;
@@ -235,6 +237,46 @@ void NeighbourVectors::fill(const Offsets& offsets, bool stores, std::vector<Vec
         open.erase(place);
       rests_.emplace_back(some.rest, width);
       if (certain < width) rests_.emplace_back(*length, width);
+    }
+  }
+  if (!stores && !analysis_.is_written(some.array)) fill_in_front(offsets, open, out);
+}
+
+bool NeighbourVectors::can_start(const NeighbourPlace& some, const VectorShape& shape) const {
+  return rewrite::can_be_moved(shape) && shape.bytes() <= kWidestAccess &&
+         shape.alignment() <= problem_.assume.align && places_.can_divide(some.rest, shape.width);
+}
+
+// What a window reads in front of the elements that are there in any case, under conditions: where
+// a row begins its vector may be the end of another row, and there is none in front of the buffer.
+void NeighbourVectors::fill_in_front(const Offsets& offsets, std::set<std::int64_t>& open,
+                                     std::vector<Vector>& out) {
+  const NeighbourPlace& some = offsets.begin()->second.front()->place;
+  const ScalarType scalar = *kernel_.parameter(some.array)->scalar;
+  std::optional<std::int64_t> last;
+  for (const auto& [offset, accesses] : offsets) {
+    if (std::any_of(accesses.begin(), accesses.end(),
+                    [](const Access* access) { return access->is_certain; }))
+      last = offset;
+  }
+  if (!last) return;
+  for (int width = width_; width >= 2; width /= 2) {
+    if (!can_start(some, {scalar, width})) continue;
+    for (const auto& [offset, accesses] : offsets) {
+      const std::int64_t start = offset - (offset % width + width) % width;
+      int used = 0;
+      for (std::int64_t place = start; place < start + width; ++place)
+        used += open.contains(place) ? 1 : 0;
+      if (start + width - 1 > *last || kMostlyUsed * used < width * (kMostlyUsed - 1)) continue;
+      Vector vector = vector_of(offsets, start, width, false);
+      const auto type = vector.neighbour->type;
+      if (type != ScalarType::i32 && type != ScalarType::i64) continue;
+      vector.is_in_front = true;
+      vector.name = names_.fresh(some.array + "_vector");
+      out.push_back(std::move(vector));
+      for (std::int64_t place = start; place < start + width; ++place)
+        open.erase(place);
+      rests_.emplace_back(some.rest, width);
     }
   }
 }
@@ -260,6 +302,7 @@ NeighbourVectors::Vector NeighbourVectors::vector_of(const Offsets& offsets, std
           place,
           width,
           stores,
+          false,
           first->stmt,
           last->stmt,
           known.element->index,

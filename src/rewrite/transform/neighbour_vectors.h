@@ -45,6 +45,8 @@ class NeighbourVectors {
     NeighbourPlace place;  // of the first element
     int width;
     bool stores;
+    // Its elements are in front of one that is there, and there where its index is not negative.
+    bool is_in_front;
     std::size_t first;      // statement that it is declared in front of
     std::size_t last;       // statement that it is stored behind
     ExprPtr neighbour;      // index of an element, known at the statement
@@ -65,6 +67,9 @@ class NeighbourVectors {
   // The length of a buffer that is only read, where the width can divide it.
   [[nodiscard]] std::optional<Polynomial> divisible_length(const std::string& array, int width);
   void fill(const Offsets& offsets, bool stores, std::vector<Vector>& out);
+  void fill_in_front(const Offsets& offsets, std::set<std::int64_t>& open,
+                     std::vector<Vector>& out);
+  [[nodiscard]] bool can_start(const NeighbourPlace& some, const VectorShape& shape) const;
   [[nodiscard]] Vector vector_of(const Offsets& offsets, std::int64_t start, int width,
                                  bool stores);
   [[nodiscard]] StmtPtr with_components(const StmtPtr& stmt, std::size_t at,

@@ -85,6 +85,22 @@ Block declare_vector(const std::string& name, const VectorShape& shape, const Ex
   return code;
 }
 
+Block declare_vector_where(const std::string& name, const VectorShape& shape, const ExprPtr& first,
+                           const ExprPtr& condition) {
+  Variable variable = vector_variable(name, shape);
+  if (has_components(shape)) {
+    const ExprPtr zero = source::zero_value(variable.type, std::nullopt);
+    return {declare(std::move(variable),
+                    source::conditional(condition, as_vector(carrier(shape), first, false), zero))};
+  }
+  Block zeros;
+  for (int number = 0; number < shape.width; ++number)
+    zeros.push_back(
+        source::assign(vector_component(name, shape, number), source::zero_of(shape.scalar)));
+  return {declare(std::move(variable), nullptr),
+          source::branch(condition, copies(shape, first_of(name, shape), first), std::move(zeros))};
+}
+
 Block store_vector(const std::string& name, const VectorShape& shape, const ExprPtr& first) {
   if (!has_components(shape)) return copies(shape, first, first_of(name, shape));
   return {

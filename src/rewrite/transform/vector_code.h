@@ -22,6 +22,9 @@ namespace regraph::rewrite {
 // Declares the variable with the elements from `first` on, which is an element of an array.
 [[nodiscard]] Block declare_vector(const std::string& name, const VectorShape& shape,
                                    const ExprPtr& first);
+// The same where the condition holds, and with zeros elsewhere.
+[[nodiscard]] Block declare_vector_where(const std::string& name, const VectorShape& shape,
+                                         const ExprPtr& first, const ExprPtr& condition);
 // Stores the variable's elements to `first` and its neighbours.
 [[nodiscard]] Block store_vector(const std::string& name, const VectorShape& shape,
                                  const ExprPtr& first);
