@@ -58,5 +58,34 @@ TEST(NarrowTypes, StagedVectorsStayWhereThreadsTakeSeveralElements) {
                                           {"thread_coarsen", {{"axis", "x"}, {"factor", "2"}}}});
 }
 
+// Results of 16 bits hide what approximate functions are off by, but for sines; others do not.
+TEST(NarrowTypes, ResultsOfHalfPrecisionGrantFasterFunctions) {
+  const auto gate = [](const std::string& result, const std::string& assume = "{}") {
+    const std::string convert = result == "__half" ? "__float2half" : "";
+    return KernelCase::make(
+        "#include <cuda_fp16.h>\n__global__ void f(const __half* x, " + result +
+            "* y, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) "
+            "return;\n"
+            "  float v = __half2float(x[i]);\n  y[i] = " +
+            convert + "(v / (1.0f + expf(-v)) + sinf(v));\n}",
+        "sizes: {n: 4096}\nargs: {x: {dir: in, shape: [n]}, y: {dir: out, shape: [n]}}\n"
+        "launch: {block: 128, grid: 'cdiv(n, bx)'}\ntests: [{n: 1000}, {n: 3}]\nassume: " +
+            assume + "\n");
+  };
+  const Application all = {"fast_math", {{"functions", "all"}}};
+  const auto half = gate("__half");
+  ASSERT_TRUE(half.ok()) << half.error().message;
+  const std::string code = source::print(expect_correct(**half, {all}).unit);
+  EXPECT_TRUE(has(code, "__fdividef(v, 1.0f + __expf(-v)) + sinf(v)")) << code;
+  for (const char* result : {"float", "signed char"}) {
+    const auto wide = gate(result);
+    ASSERT_TRUE(wide.ok()) << wide.error().message;
+    expect_refusal(**wide, all, "not all results are of half precision");
+  }
+  const auto exact = gate("__half", "{reassociate: false}");
+  ASSERT_TRUE(exact.ok()) << exact.error().message;
+  expect_refusal(**exact, all, "fast_math: true");
+}
+
 }  // namespace
 }  // namespace regraph::test::narrow_types_test

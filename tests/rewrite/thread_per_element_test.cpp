@@ -234,5 +234,30 @@ TEST(ThreadPerElement, RefusesWhatOrdersIterationsOrAsksForThreads) {
                           "{noalias: true, reassociate: false}");
 }
 
+// With a width neighbours are taken together at once, of windows, too.
+TEST(ThreadPerElement, TakesNeighboursByVectors) {
+  const char* launch = "{block: 32, grid: n}";
+  const auto map = elements_case(
+      "  for (int j = threadIdx.x; j < m; j += blockDim.x)\n"
+      "    b[blockIdx.x * m + j] = 2.0f * a[blockIdx.x * m + j];",
+      "{noalias: true}", launch);
+  ASSERT_TRUE(map.ok()) << map.error().message;
+  const auto window = elements_case(
+      "  for (int j = threadIdx.x; j < m; j += blockDim.x) {\n    float sum = 0.0f;\n"
+      "    for (int k = 0; k < 3; ++k) if (j - k >= 0) sum += a[blockIdx.x * m + j - k];\n"
+      "    b[blockIdx.x * m + j] = sum;\n  }",
+      "{noalias: true}", launch);
+  ASSERT_TRUE(window.ok()) << window.error().message;
+  for (const KernelCase* kernel : {map->get(), window->get()}) {
+    const auto rows =
+        expect_correct(*kernel, {{"thread_per_element", {{"form", "rows"}, {"width", "4"}}}});
+    expect_said(rows, "float4");
+    EXPECT_EQ(rows.plan.launches[0].grid[1].text(), "n");
+  }
+  const auto flat = expect_correct(**map, {{"thread_per_element", {{"width", "4"}}}});
+  expect_said(flat, "float4");
+  expect_refusal(**window, {"thread_per_element", {{"width", "4"}}}, "vectorize_global: ");
+}
+
 }  // namespace
 }  // namespace regraph::test::thread_per_element_test

@@ -5,14 +5,17 @@
 //               sqrt:    1 / sqrtf(x) -> rsqrtf(x)
 //               all:     these, and sinf, cosf -> __sinf, __cosf
 //
-// Changes results within the accuracy of those forms, so it needs the problem's leave. Results are
-// checked against the tolerance as always.
+// Changes results within the accuracy of those forms, so it needs the problem's leave: `fast_math`,
+// or, where all results are of half precision or bfloat16, `reassociate`. There an error of 2^-20
+// is as little as another order of the terms; sinf and cosf, whose forms are off by more, stay.
+// Results are checked against the tolerance as always.
 #include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
 #include "source/match.h"
 #include "source/mutator.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -49,11 +52,11 @@ ExprPtr quotient(const ExprPtr& numerator, const ExprPtr& denominator) {
 // Which expressions get another form, and which.
 class Approximator final : public Mutator {
  public:
-  explicit Approximator(const std::string& functions)
+  Approximator(const std::string& functions, bool circular)
       : exp_log_(functions == "exp_log" || functions == "all"),
         divide_(functions == "divide" || functions == "all"),
         sqrt_(functions == "sqrt" || functions == "all"),
-        circular_(functions == "all") {}
+        circular_(functions == "all" && circular) {}
 
   [[nodiscard]] bool changes(const Block& block) const {
     bool found = false;
@@ -136,6 +139,14 @@ class Approximator final : public Mutator {
   bool circular_;
 };
 
+// Whether whatever the kernel leaves has 16 bits and is a floating-point number.
+bool has_results_of_16_bits(const Problem& problem) {
+  return std::ranges::all_of(problem.arguments, [](const Argument& argument) {
+    const bool is_narrow = argument.type == ScalarType::f16 || argument.type == ScalarType::bf16;
+    return !argument.is_output() || (is_narrow && argument.fields.empty());
+  });
+}
+
 // The place is the class of functions.
 class FastMath final : public PlacedStep<std::string> {
  public:
@@ -154,10 +165,14 @@ class FastMath final : public PlacedStep<std::string> {
                            const StepParameters& parameters) const override {
     auto functions = text_parameter(parameters, "functions");
     if (!functions) return functions;
-    if (!kernel.problem().assume.fast_math) {
-      return refuse("the problem does not grant 'assume: {fast_math: true}'");
+    const Assumptions& assume = kernel.problem().assume;
+    const bool by_type = assume.reassociate && has_results_of_16_bits(kernel.problem());
+    if (!assume.fast_math && !by_type) {
+      return refuse(
+          "the problem does not grant 'assume: {fast_math: true}', and not all results are of half "
+          "precision");
     }
-    if (!Approximator(*functions).changes(kernel.kernel().body)) {
+    if (!Approximator(*functions, assume.fast_math).changes(kernel.kernel().body)) {
       return refuse("the kernel has no single-precision " +
                     std::string(*functions == "divide" ? "division"
                                 : *functions == "sqrt" ? "reciprocal square root"
@@ -169,7 +184,8 @@ class FastMath final : public PlacedStep<std::string> {
 
   KernelState rewrite(const KernelAnalysis& kernel, const std::string& functions) const override {
     KernelState result = kernel.state();
-    result.unit.kernel.body = Approximator(functions).run(kernel.kernel().body);
+    result.unit.kernel.body =
+        Approximator(functions, kernel.problem().assume.fast_math).run(kernel.kernel().body);
     rely_on(result, kApproximates);
     return result;
   }

@@ -15,6 +15,9 @@
 //
 //   c = global index; if (c < n) work of blockIdx.y and c
 //
+// With a width, threads have so many neighbouring elements afterwards, by vectorize_global or, of
+// rows, by vectorize_window: alone the first half may lose what both gain.
+//
 // Legal when the iterations of a thread do not depend on each other (independent_iterations.h) and
 // know their thread by the counter alone: those of different threads had no order before. Nothing
 // stands around the loop but values that every thread can work out.
@@ -25,6 +28,7 @@
 #include "rewrite/analysis/grid_stride_loop.h"
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/steps/macro_step.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -131,7 +135,14 @@ Result<Launch> with_rows_moved(const KernelAnalysis& kernel, const GridStrideLoo
 class ThreadPerElement final : public PlacedStep<ElementsPlace> {
  public:
   std::string_view id() const override { return "thread_per_element"; }
-  std::vector<StepParameters> settings() const override { return {{}, {{"form", "rows"}}}; }
+  std::vector<StepParameters> settings() const override {
+    return {{},
+            {{"form", "rows"}},
+            {{"width", "4"}},
+            {{"width", "8"}},
+            {{"form", "rows"}, {"width", "4"}},
+            {{"form", "rows"}, {"width", "8"}}};
+  }
 
  protected:
   Requirements requirements() const override {
@@ -139,6 +150,42 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
   }
   Result<ElementsPlace> find(const KernelAnalysis& kernel,
                              const StepParameters& parameters) const override {
+    auto place = elements(kernel, parameters);
+    const auto width = parameters.find("width");
+    if (!place || width == parameters.end()) return place;
+    const KernelState apart = rewrite(kernel, *place);
+    auto wide = by_vectors({apart, kernel.problem(), kernel.limits()}, width->second,
+                           parameters.contains("form"));
+    if (!wide) return wide.error();
+    place->dealt = std::make_shared<const KernelState>(std::move(*wide));
+    return place;
+  }
+
+  KernelState rewrite(const KernelAnalysis& kernel, const ElementsPlace& place) const override {
+    if (place.dealt) return *place.dealt;
+    const KernelForm& form = **kernel.single_exit();
+    KernelState result = kernel.state();
+    rely_on(result, kNeedsDistinctBuffers);
+    if (place.loop.effects.rounds) rely_on(result, kReordersSums);
+    result.unit.kernel.body = one_element(form, place.loop);
+    if (place.moves_rows) result.unit.kernel.body = with_axes_moved(result.unit.kernel.body);
+    result.plan.launches.front() = place.launch;
+    return result;
+  }
+
+ private:
+  // A thread an element as one that has neighbours.
+  static Result<KernelState> by_vectors(const KernelAnalysis& kernel, const std::string& width,
+                                        bool are_rows) {
+    const StepParameters wide = {{"width", width}};
+    auto whole = apply_members(kernel, {{"vectorize_global", {wide}}});
+    if (whole || !are_rows) return whole;
+    return apply_members(kernel,
+                         {{"block_size", {{{"block", "64"}}}, true}, {"vectorize_window", {wide}}});
+  }
+
+  static Result<ElementsPlace> elements(const KernelAnalysis& kernel,
+                                        const StepParameters& parameters) {
     const auto form = parameters.find("form");
     if (form != parameters.end() && form->second != "rows")
       return fail(ErrorCode::invalid_argument, "'form' must be rows where it is given");
@@ -160,19 +207,6 @@ class ThreadPerElement final : public PlacedStep<ElementsPlace> {
     return place;
   }
 
-  KernelState rewrite(const KernelAnalysis& kernel, const ElementsPlace& place) const override {
-    if (place.dealt) return *place.dealt;
-    const KernelForm& form = **kernel.single_exit();
-    KernelState result = kernel.state();
-    rely_on(result, kNeedsDistinctBuffers);
-    if (place.loop.effects.rounds) rely_on(result, kReordersSums);
-    result.unit.kernel.body = one_element(form, place.loop);
-    if (place.moves_rows) result.unit.kernel.body = with_axes_moved(result.unit.kernel.body);
-    result.plan.launches.front() = place.launch;
-    return result;
-  }
-
- private:
   static Result<ElementsPlace> rows_moved(const KernelAnalysis& kernel, GridStrideLoop loop) {
     if (!loop.is_of_block)
       return refuse("the threads of the grid take elements in turn, not those of a block");
