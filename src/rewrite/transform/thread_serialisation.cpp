@@ -195,9 +195,9 @@ class BlockSerialiser {
     place_ = nullptr;
     arrays_ = arrays;
     if (!body) return body.error();
-    out.push_back(
-        is_first ? std::move(*body)
-                 : counted_loop(element_, integer(0), integer(block_.x), 1, {*body}, loops_.unroll));
+    out.push_back(is_first ? std::move(*body)
+                           : counted_loop(element_, integer(0), integer(block_.x), 1, {*body},
+                                          loops_.unroll));
     return {};
   }
 
