@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -29,25 +30,28 @@ bool are_close(const std::string& a, const std::string& b) {
 
 // Of one step's proposals, by their places.
 void spread(std::span<const StepProposal> proposals, std::vector<std::size_t> left,
-            std::vector<double>& scores) {
+            std::vector<double>& priors) {
   const auto sum_of = [&](const std::vector<std::size_t>& places) {
     return std::accumulate(places.begin(), places.end(), 0.0,
-                           [&](double sum, std::size_t at) { return sum + scores[at]; });
+                           [&](double sum, std::size_t at) { return sum + priors[at]; });
   };
   const std::vector<std::size_t> all = left;
   const double before = sum_of(all);
+  std::set<std::size_t> halved;
   while (!left.empty()) {
     const auto best =
-        std::ranges::max_element(left, {}, [&](std::size_t at) { return scores[at]; });
+        std::ranges::max_element(left, {}, [&](std::size_t at) { return priors[at]; });
     const std::size_t taken = *best;
     left.erase(best);
-    for (const std::size_t at : left)
-      if (are_neighbours(proposals[taken], proposals[at])) scores[at] *= kShareOfNeighbour;
+    for (const std::size_t at : left) {
+      if (are_neighbours(proposals[taken], proposals[at]) && halved.insert(at).second)
+        priors[at] *= kShareOfNeighbour;
+    }
   }
   const double after = sum_of(all);
   if (!(after > 0.0)) return;
   for (const std::size_t at : all)
-    scores[at] *= before / after;
+    priors[at] *= before / after;
 }
 
 }  // namespace
@@ -66,12 +70,12 @@ bool are_neighbours(const StepProposal& a, const StepProposal& b) {
   return differs;
 }
 
-void spread_over_settings(std::span<const StepProposal> proposals, std::vector<double>& scores) {
+void spread_over_settings(std::span<const StepProposal> proposals, std::vector<double>& priors) {
   std::map<std::string_view, std::vector<std::size_t>> by_step;
   for (std::size_t at = 0; at < proposals.size(); ++at)
     by_step[proposals[at].step].push_back(at);
   for (auto& [step, places] : by_step)
-    if (places.size() > 1) spread(proposals, std::move(places), scores);
+    if (places.size() > 1) spread(proposals, std::move(places), priors);
 }
 
 }  // namespace regraph

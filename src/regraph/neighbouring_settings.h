@@ -14,10 +14,11 @@ namespace regraph {
 // loops, of axes).
 [[nodiscard]] bool are_neighbours(const StepProposal& a, const StepProposal& b);
 
-// Halves a score for each neighbour that comes before, where the proposals are taken one after the
-// other by what is left of their scores (the first of equal ones first). What a step's proposals
-// have together stays the same. As maximal marginal relevance (Carbonell and Goldstein 1998) does
-// it. `scores` has one for each proposal.
-void spread_over_settings(std::span<const StepProposal> proposals, std::vector<double>& scores);
+// Halves the prior of a proposal of which a neighbour comes before, where they are taken one after
+// the other by what is left of their priors (the first of equal ones first). What a step's
+// proposals have together stays the same. As maximal marginal relevance (Carbonell and Goldstein
+// 1998) does it. `priors` has one for each proposal: what a search goes by; a policy was trained on
+// priors as the ReGraph gives them.
+void spread_over_settings(std::span<const StepProposal> proposals, std::vector<double>& priors);
 
 }  // namespace regraph

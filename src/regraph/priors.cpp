@@ -1,8 +1,7 @@
 // Priors of the search from the ReGraph.
 //
 //   P(a) = 0.9 * share(a) + 0.1 / |A|
-//   share(a) ~ score(step of a) / (number of proposals of that step) * exp(F(a) + r(a)), of which
-//              settings give some to others of their step (neighbouring_settings.h)
+//   share(a) ~ score(step of a) / (number of proposals of that step) * exp(F(a) + r(a))
 //   score(s) = 0.02 + evidence(s) * max(0, G(s)) * success(s)
 //
 // F(a) is what a policy adds to the logit, r(a) what this very search adds (0 without them).
@@ -36,7 +35,6 @@
 //
 // The score is linear in the expected log-gain because log-gains add along a path. A step that does
 // not appear to pay keeps the floor, and 10 % of the mass is uniform, so that nothing is excluded.
-#include "regraph/neighbouring_settings.h"
 #include "regraph/step_graph.h"
 
 #include <algorithm>
@@ -195,7 +193,6 @@ std::vector<double> StepGraph::priors(std::span<const std::string> history, cons
     named += proposal.advice.named_share;
     opinions = std::max(opinions, proposal.advice.opinions);
   }
-  spread_over_settings(proposals, result);
   const double uniform =
       kUniformShare / static_cast<double>(std::max<std::size_t>(1, proposals.size()));
   for (double& prior : result)

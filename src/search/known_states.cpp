@@ -3,6 +3,7 @@
 #include "base/result.h"
 #include "regraph/combined_steps.h"
 #include "regraph/graph_example.h"
+#include "regraph/neighbouring_settings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -192,8 +193,8 @@ std::vector<EdgeSeed> KnownStates::seeds(const std::vector<std::string>& history
       shifts.push_back(experience.shift(*learned, known->second));
     }
   }
-  const std::vector<double> priors =
-      graph_.priors(history, facts, gain_source(), proposals, shifts);
+  std::vector<double> priors = graph_.priors(history, facts, gain_source(), proposals, shifts);
+  spread_over_settings(proposals, priors);
   std::vector<EdgeSeed> result;
   for (std::size_t index = 0; index < proposals.size(); ++index) {
     const int variants =

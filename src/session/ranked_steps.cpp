@@ -1,6 +1,7 @@
 #include "session/ranked_steps.h"
 
 #include "regraph/edge_scorer.h"
+#include "regraph/neighbouring_settings.h"
 #include "regraph/step_graph.h"
 
 namespace regraph {
@@ -33,6 +34,7 @@ RankedSteps ranked_steps(const Session& session, const SessionExpander& expander
   const Facts& facts = context.evaluation.facts;
   const GainSource source{session.device().name, context.evaluation.time.method};
   steps.priors = session.graph().priors(context.history, facts, source, steps.proposals);
+  spread_over_settings(steps.proposals, steps.priors);
   steps.parts.reserve(steps.proposals.size());
   for (const StepProposal& proposal : steps.proposals)
     steps.parts.push_back(parts_of(session.graph(), proposal, context.history, facts, source));

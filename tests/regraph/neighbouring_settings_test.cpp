@@ -28,10 +28,10 @@ TEST(NeighbouringSettings, ComeAfterThoseThatDifferMore) {
       share("32", "16"), share("32", "8"), share("32", "4"), share("256", "4"), {"other", {}}};
   std::vector<double> scores = {0.25, 0.24, 0.23, 0.2, 0.08};
   spread_over_settings(proposals, scores);
-  // 0.25, 0.12 / 2 (between two that come before), 0.23, 0.2: scaled to what they had together.
-  const double scale = 0.92 / (0.25 + 0.06 + 0.23 + 0.2);
+  // The second is next to two that come before it; scaled to what they had together.
+  const double scale = 0.92 / (0.25 + 0.12 + 0.23 + 0.2);
   EXPECT_NEAR(scores[0], 0.25 * scale, 1e-12);
-  EXPECT_NEAR(scores[1], 0.06 * scale, 1e-12);
+  EXPECT_NEAR(scores[1], 0.12 * scale, 1e-12);
   EXPECT_NEAR(scores[2], 0.23 * scale, 1e-12);
   EXPECT_NEAR(scores[3], 0.2 * scale, 1e-12);
   EXPECT_EQ(scores[4], 0.08);

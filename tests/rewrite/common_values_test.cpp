@@ -1,19 +1,15 @@
 // What the elements of a vector have in common is computed once, and what follows from an element's
 // number in its vector is a number.
-#include "rewrite/step_checks.h"
+#include "rewrite/vector_checks.h"
 
 #include <string>
 
 namespace regraph::test::common_values_test {
 namespace {
 
-Application wide(const std::string& width) {
-  return {"vectorize_global", {{"width", width}}};
-}
-
 // `body` of element i < rows * d, with a word for eight of them and a scale for a group of them.
 std::unique_ptr<KernelCase> made(const std::string& body, const std::string& type = "float") {
-  auto kernel = KernelCase::make(
+  return kernel_of(
       "#include <cuda_fp16.h>\n__global__ void f(const " + type +
           "* in, const unsigned int* words, const float* scales, " + type +
           "* out, float* rest, int rows, int d, int group) {\n"
@@ -27,14 +23,12 @@ std::unique_ptr<KernelCase> made(const std::string& body, const std::string& typ
       "tests: [{rows: 5, d: 48, group: 8}, {rows: 3, d: 37, group: 5}, {rows: 7, d: 4, group: "
       "24}]\n"
       "assume: {noalias: true}\n");
-  EXPECT_TRUE(kernel.ok()) << (kernel.ok() ? "" : kernel.error().message);
-  return kernel.ok() ? std::move(*kernel) : nullptr;
 }
 
 std::string code_after(const std::string& body, const std::string& width,
                        const std::string& type = "float") {
   SCOPED_TRACE(body);
-  return source::print(expect_correct(*made(body, type), {wide(width)}).unit);
+  return code_with_vectors(made(body, type), width);
 }
 
 std::size_t count(const std::string& code, const std::string& text) {

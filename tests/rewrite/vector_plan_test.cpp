@@ -1,18 +1,14 @@
 // Elements of a kernel that have several places of an array, or share one.
-#include "rewrite/step_checks.h"
+#include "rewrite/vector_checks.h"
 
 #include <string>
 
 namespace regraph::test::vector_plan_test {
 namespace {
 
-Application wide(const std::string& width) {
-  return {"vectorize_global", {{"width", width}}};
-}
-
 // `body` of pair i < rows * d in rows of `stride` elements, 2 * d of them of pairs.
 std::unique_ptr<KernelCase> made(const std::string& body, const std::string& type = "float") {
-  auto kernel = KernelCase::make(
+  return kernel_of(
       "#include <cuda_bf16.h>\n__global__ void f(" + type + "* x, const " + type +
           "* in, const float* angles, float* out, int rows, int d, int stride) {\n"
           "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < rows * d) {\n" +
@@ -24,14 +20,12 @@ std::unique_ptr<KernelCase> made(const std::string& body, const std::string& typ
       "launch: {block: 64, grid: 'cdiv(rows * d, bx)'}\n"
       "tests: [{rows: 5, d: 24, stride: 48}, {rows: 3, d: 17, stride: 35}, {rows: 3, d: 8, stride: "
       "20}, {rows: 1, d: 1, stride: 2}]\nassume: {noalias: true}\n");
-  EXPECT_TRUE(kernel.ok()) << (kernel.ok() ? "" : kernel.error().message);
-  return kernel.ok() ? std::move(*kernel) : nullptr;
 }
 
 std::string code_after(const std::string& body, const std::string& width,
                        const std::string& type = "float") {
   SCOPED_TRACE(body);
-  return source::print(expect_correct(*made(body, type), {wide(width)}).unit);
+  return code_with_vectors(made(body, type), width);
 }
 
 TEST(VectorPlan, PairsAreTurnedInPlace) {

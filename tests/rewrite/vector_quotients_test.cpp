@@ -1,18 +1,14 @@
 // Vectors of elements whose rows are told from their number by quotients and remainders.
-#include "rewrite/step_checks.h"
+#include "rewrite/vector_checks.h"
 
 #include <string>
 
 namespace regraph::test::vector_quotients_test {
 namespace {
 
-Application wide(const std::string& width) {
-  return {"vectorize_global", {{"width", width}}};
-}
-
 // `body` of element i < rows * d; `in` and `out` have rows of twice as many.
 std::unique_ptr<KernelCase> made(const std::string& body, const std::string& type = "float") {
-  auto kernel = KernelCase::make(
+  return kernel_of(
       "#include <cuda_fp16.h>\n__global__ void f(const " + type + "* in, " + type +
           "* out, int rows, int d) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
           "  if (i < rows * d) {\n" +
@@ -21,14 +17,12 @@ std::unique_ptr<KernelCase> made(const std::string& body, const std::string& typ
       "args: {in: {shape: [rows, 2 * d], init: normal}, out: {dir: inout, shape: [rows, 2 * d]}}\n"
       "launch: {block: 128, grid: 'cdiv(rows * d, bx)'}\n"
       "tests: [{rows: 5, d: 48}, {rows: 3, d: 37}, {rows: 7, d: 4}]\nassume: {noalias: true}\n");
-  EXPECT_TRUE(kernel.ok()) << (kernel.ok() ? "" : kernel.error().message);
-  return kernel.ok() ? std::move(*kernel) : nullptr;
 }
 
 std::string code_after(const std::string& body, const std::string& width,
                        const std::string& type = "float") {
   SCOPED_TRACE(body);
-  return source::print(expect_correct(*made(body, type), {wide(width)}).unit);
+  return code_with_vectors(made(body, type), width);
 }
 
 TEST(VectorQuotients, HalvesOfARowAreLoadedByVectors) {

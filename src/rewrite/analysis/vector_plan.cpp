@@ -350,6 +350,7 @@ class VectorPlanner {
     plan_.common_guards = common_guards(question, of_guards);
     for (const std::string& name : of_guards)
       require_divided(name, width_);
+    // Which the question refers to.
     known = std::move(of_guards);
     plan_.common = find_common_values(question);
   }

@@ -201,24 +201,32 @@ class RowKernel final : public StepRewriter {
   }
 
   Status match(const KernelAnalysis& kernel, const StepParameters& parameters) const override {
-    const auto raised = raise(kernel, parameters);
-    if (!raised) return raised.error();
-    const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
     if (takes_elements(parameters)) {
-      const MacroMember first = spreading(*raised).front();
+      const auto elements = raise_elements(kernel);
+      if (!elements) return elements.error();
+      const KernelAnalysis analysis(elements->state, kernel.problem(), kernel.limits());
+      const MacroMember& first = elements->spreading.front();
       const Status status = find_built_in_step(first.step)->match(analysis, first.settings.front());
       return status ? status : Status(refuse(first.step + ": " + status.error().message));
     }
+    const auto raised = raise(kernel, parameters);
+    if (!raised) return raised.error();
+    const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
     const auto [step, setting] = dealing(parameters);
     return step->match(analysis, setting);
   }
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
                             const StepParameters& parameters) const override {
+    if (takes_elements(parameters)) {
+      const auto elements = raise_elements(kernel);
+      if (!elements) return elements.error();
+      const KernelAnalysis analysis(elements->state, kernel.problem(), kernel.limits());
+      return apply_members(analysis, elements->spreading);
+    }
     const auto raised = raise(kernel, parameters);
     if (!raised) return raised.error();
     const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
-    if (takes_elements(parameters)) return apply_members(analysis, spreading(*raised));
     const auto [step, setting] = dealing(parameters);
     return step->apply(analysis, setting);
   }
@@ -231,20 +239,11 @@ class RowKernel final : public StepRewriter {
     const auto form = parameters.find("form");
     return form != parameters.end() && form->second == kElements;
   }
-  // Elements in rows and columns go along axes of their own, the row that all of them are of last.
-  static std::vector<MacroMember> spreading(const KernelState& raised) {
-    const Kernel& kernel = raised.unit.kernel;
-    const bool is_nest = any_statement(kernel.body, [](const Stmt& stmt) {
-      const auto* inner = body_of(stmt).size() == 1 ? as<ForLoop>(body_of(stmt).front()) : nullptr;
-      return is<ForLoop>(stmt) && inner != nullptr && inner->line == stmt.line;
-    });
-    if (is_nest) {
-      return {{"parallel_loop", {{{"axis", "y"}, {"loop", "1"}}}},
-              {"parallel_loop", {{{"axis", "x"}, {"old_x", "z"}, {"loop", "1"}}}}};
-    }
-    return {{"parallel_loop", {{{"axis", "x"}, {"loop", "1"}}}},
-            {"block_size", {{{"block", "256"}}}, true}};
-  }
+  // Rows of one thread each, and the steps that give their elements threads.
+  struct Elements {
+    KernelState state;
+    std::vector<MacroMember> spreading;
+  };
 
   static bool are_side_by_side(const StepParameters& parameters) {
     return parameters.at("rows") == kSideBySide;
@@ -284,19 +283,25 @@ class RowKernel final : public StepRewriter {
     return of_warps ? std::move(of_warps) : std::move(raised);
   }
 
-  // Elements that are told by quotients are a nest's, where they are not told apart as they are.
-  static Result<KernelState> raise_elements(const KernelAnalysis& kernel) {
+  // Elements go along an axis. Where they are not told apart so, those that are told by quotients
+  // are a nest's: rows and columns go along axes of their own, the row that all of them are of
+  // last.
+  static Result<Elements> raise_elements(const KernelAnalysis& kernel) {
     auto raised = raised_by_blocks_or_warps(kernel);
-    if (!raised) return raised;
-    const MacroMember flat = spreading(*raised).front();
+    if (!raised) return raised.error();
+    const MacroMember flat = {"parallel_loop", {{{"axis", "x"}, {"loop", "1"}}}};
     const KernelAnalysis analysis(*raised, kernel.problem(), kernel.limits());
-    if (!find_built_in_step(flat.step)->match(analysis, flat.settings.front()))
-      raised->unit.kernel.body = with_quotient_nests(raised->unit.kernel);
-    return raised;
+    const Status is_flat = find_built_in_step(flat.step)->match(analysis, flat.settings.front());
+    const Block nests = is_flat ? Block() : with_quotient_nests(raised->unit.kernel);
+    if (is_flat || nests == raised->unit.kernel.body)
+      return Elements{std::move(*raised), {flat, {"block_size", {{{"block", "256"}}}, true}}};
+    raised->unit.kernel.body = nests;
+    return Elements{std::move(*raised),
+                    {{"parallel_loop", {{{"axis", "y"}, {"loop", "1"}}}},
+                     {"parallel_loop", {{{"axis", "x"}, {"old_x", "z"}, {"loop", "1"}}}}}};
   }
 
   static Result<KernelState> raise(const KernelAnalysis& kernel, const StepParameters& parameters) {
-    if (takes_elements(parameters)) return raise_elements(kernel);
     for (const char* name : {"threads", "rows", "width"}) {
       if (auto number = integer_parameter(parameters, name); !number) return number.error();
     }
