@@ -175,6 +175,12 @@ class Joiner {
     return {};
   }
 
+  // Whether another argument leads into the buffer of this one.
+  [[nodiscard]] bool is_overlapped(const std::string& name) const {
+    return std::ranges::any_of(manifest_.arguments,
+                               [&](const auto& one) { return one.second.overlaps == name; });
+  }
+
   Status join_record(const ManifestArgument& said, Argument& argument) {
     if (said.shape || said.init || said.value || !said.overlaps.empty()) {
       return error(said.line,
@@ -250,9 +256,10 @@ class Joiner {
       }
     }
     if (said.direction) {
-      if (parameter.points_to_const && *said.direction != Direction::in) {
-        return error(said.line,
-                     fmt::format("'{}' points to const, so its dir can only be in", name));
+      if (parameter.points_to_const && *said.direction != Direction::in && !is_overlapped(name)) {
+        return error(said.line, fmt::format("'{}' points to const, so its dir can only be in, "
+                                            "unless another argument overlaps it",
+                                            name));
       }
       argument.direction = *said.direction;
     } else {

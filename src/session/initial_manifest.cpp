@@ -4,11 +4,25 @@
 #include "session/opened_problem.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
 
 namespace regraph {
+namespace {
+
+// With the template's instance for a name: the file may launch several.
+Problem with_instance(const OpenedProblem& opened) {
+  Problem problem = opened.problem;
+  const bool launched_alone =
+      problem.launch.launches.size() == 1 && problem.launch.launches.front().arguments.empty();
+  if (!opened.template_arguments.empty() && launched_alone)
+    problem.signature.name += fmt::format("<{}>", fmt::join(opened.template_arguments, ", "));
+  return problem;
+}
+
+}  // namespace
 
 std::string initial_manifest(const OpenedProblem& opened) {
   const Problem& problem = opened.problem;
@@ -31,7 +45,7 @@ std::string initial_manifest(const OpenedProblem& opened) {
       text += "# " + line + "\n";
     text += "#\n";
   }
-  return text + write_manifest(problem, problem.launch);
+  return text + write_manifest(with_instance(opened), problem.launch);
 }
 
 }  // namespace regraph

@@ -46,6 +46,7 @@ class ProblemOpener {
         opened_(std::make_unique<OpenedProblem>()) {
     opened_->device = std::move(device);
     opened_->capture = source_.capture;
+    opened_->template_arguments = source_.template_arguments;
   }
 
   Result<std::unique_ptr<OpenedProblem>, SessionError> run() {

@@ -28,8 +28,9 @@ struct OpenedProblem {
   // Test sizes that it is compiled otherwise for than for the bench size; none: for all alike.
   std::vector<Symbols> other_sizes;
   bool rewritable = false;
-  std::string opaque_reason;            // why not rewritable
-  std::vector<std::string> warnings;    // of the original's verification
+  std::string opaque_reason;                    // why not rewritable
+  std::vector<std::string> warnings;            // of the original's verification
+  std::vector<std::string> template_arguments;  // of the kernel, where it is a template
   std::vector<std::string> to_fill_in;  // with OpenOptions::fill_in: what could not be inferred
   std::unique_ptr<Verifier> verifier;
   std::optional<capture::CapturedKernel> capture;  // the program that launched it, where known

@@ -163,6 +163,45 @@ TEST(CacheSimulationTest, TruncationKeepsTheRates) {
   EXPECT_EQ(again->dram_read_bytes, cut->dram_read_bytes);
 }
 
+// Thread i of a warp stores `bytes` bytes at i * stride + first.
+CacheTraffic stores(int bytes, int stride, int first) {
+  const std::string value = bytes == 16 ? "{%r1, %r1, %r1, %r1}" : bytes == 2 ? "%h1" : "%r1";
+  const std::string type = bytes == 16 ? "v4.u32" : bytes == 2 ? "u16" : "u32";
+  const Program program =
+      load_or_die(fmt::format(".version 8.0\n.target sm_90\n.address_size 64\n"
+                              ".visible .entry store(.param .u64 out)\n{{\n"
+                              ".reg .b16 %h<2>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n"
+                              "ld.param.u64 %rd1, [out];\ncvta.to.global.u64 %rd1, %rd1;\n"
+                              "mov.u32 %r1, %tid.x;\nmov.u16 %h1, 1;\nmul.wide.u32 %rd2, %r1, {};\n"
+                              "add.s64 %rd1, %rd1, %rd2;\nst.global.{} [%rd1+{}], {};\nret;\n}}\n",
+                              stride, type, first, value),
+                  "store");
+  DeviceMemory memory;
+  LaunchArguments arguments;
+  arguments.block = {32, 1, 1};
+  arguments.parameters =
+      Parameters().add(*memory.allocate("out", 4096, BufferAccess::read_write)).bytes();
+  auto traffic = simulate_caches(program, arguments, memory, small_gpu(), {}, Cancellation());
+  EXPECT_TRUE(traffic.ok()) << traffic.error().message;
+  return traffic.ok() ? *traffic : CacheTraffic{};
+}
+
+// A sector is whole where one request has all of its bytes, whichever lanes they are of.
+TEST(CacheSimulationTest, SectorsAreWrittenWholeOrInPart) {
+  struct Case {
+    int bytes, stride, first;
+    double sectors, partial;
+  };
+  for (const Case& one : {Case{4, 4, 0, 4, 0}, Case{2, 2, 0, 2, 0}, Case{16, 16, 0, 16, 0},
+                          Case{4, 4, 16, 5, 2}, Case{4, 8, 0, 8, 8}, Case{4, 32, 0, 32, 32},
+                          Case{16, 32, 0, 32, 32}, Case{16, 0, 0, 1, 1}}) {
+    const CacheTraffic traffic = stores(one.bytes, one.stride, one.first);
+    EXPECT_DOUBLE_EQ(traffic.l2_write_bytes, 32 * one.sectors) << one.bytes << ' ' << one.stride;
+    EXPECT_DOUBLE_EQ(traffic.l2_partial_write_bytes, 32 * one.partial)
+        << one.bytes << ' ' << one.stride << ' ' << one.first;
+  }
+}
+
 // Addresses that come from memory are followed for real.
 TEST(CacheSimulationTest, IndirectAddressesAreRead) {
   const std::string ptx = R"(.version 8.0

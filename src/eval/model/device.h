@@ -53,11 +53,12 @@ struct DeviceSpec {
   double barrier_latency = 20.0;
 
   // Whole device.
-  double l2_bytes_per_second = 0.0;        // reads
-  double l2_write_bytes_per_second = 0.0;  // 32-byte sectors, also those written in part
-  std::uint64_t l2_full_speed_bytes = 0;   // up to here the L2 delivers its full bandwidth
-  std::uint64_t l2_bytes = 0;              // nominal
-  double dram_bytes_per_second = 0.0;      // achieved by a copy
+  double l2_bytes_per_second = 0.0;                // reads
+  double l2_write_bytes_per_second = 0.0;          // 32-byte sectors, written whole
+  double l2_partial_write_bytes_per_second = 0.0;  // of a sector written in part, 32 bytes
+  std::uint64_t l2_full_speed_bytes = 0;           // up to here the L2 delivers its full bandwidth
+  std::uint64_t l2_bytes = 0;                      // nominal
+  double dram_bytes_per_second = 0.0;              // achieved by a copy
   double peak_dram_bytes_per_second = 0.0;
 
   // Global atomics (atomic_time.h). One stretch of memory: a pass over a sector that touches all

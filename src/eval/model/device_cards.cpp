@@ -112,6 +112,7 @@ DeviceSpec make_card(DeviceSpec d, const Card& card) {
   const double l2 = d.l2_bytes_per_second / h200.l2_bytes_per_second;
   const double dram = d.dram_bytes_per_second / h200.dram_bytes_per_second;
   d.l2_write_bytes_per_second *= l2;
+  d.l2_partial_write_bytes_per_second *= l2;
   d.atomic_full_pass_seconds /= clock;
   d.atomic_partial_pass_seconds /= clock;
   d.atomic_floating_pass_seconds /= clock;

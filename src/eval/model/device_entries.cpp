@@ -42,20 +42,21 @@ DeviceSpec make_h200() {
   // [luo] mma.sync reaches 62.9 % of the data sheet's rate, which takes wgmma: 1024 and 2048
   d.tensor_tf32_products = 644.0;
   d.tensor_half_products = 1288.0;
-  d.lsu_bytes_per_clock = 128.0;          // [rrze] 127 to 128
-  d.arithmetic_latency = 4.0;             // [accel]
-  d.special_function_latency = 23.0;      // [accel]
-  d.tensor_latency = 33.0;                // [luo] m16n8k16
-  d.shared_latency = 23.0;                // [accel] 23 to 29
-  d.l1_latency = 32.0;                    // [rrze] gh200
-  d.l2_latency = 280.0;                   // [rrze] gh200 at 1.98 GHz
-  d.dram_latency = 635.0;                 // [rrze] gh200 625 to 642
-  d.l2_bytes_per_second = 9.7e12;         // [rrze] h200 at 25 MB
-  d.l2_write_bytes_per_second = 2.4e12;   // [h200] a transpose with one element a sector: 2.3e12
-  d.l2_full_speed_bytes = 42 * kMebi;     // [rrze] h200: 9.1 TB/s at 44 MB, 7.5 at 48
-  d.l2_bytes = 60 * kMebi;                // [h200]
-  d.dram_bytes_per_second = 4.25e12;      // [h200] copy of 2^28 floats
-  d.peak_dram_bytes_per_second = 4.8e12;  // [sheet]
+  d.lsu_bytes_per_clock = 128.0;                 // [rrze] 127 to 128
+  d.arithmetic_latency = 4.0;                    // [accel]
+  d.special_function_latency = 23.0;             // [accel]
+  d.tensor_latency = 33.0;                       // [luo] m16n8k16
+  d.shared_latency = 23.0;                       // [accel] 23 to 29
+  d.l1_latency = 32.0;                           // [rrze] gh200
+  d.l2_latency = 280.0;                          // [rrze] gh200 at 1.98 GHz
+  d.dram_latency = 635.0;                        // [rrze] gh200 625 to 642
+  d.l2_bytes_per_second = 9.7e12;                // [rrze] h200 at 25 MB
+  d.l2_write_bytes_per_second = 6.0e12;          // [h200] bench/h200/writes.txt: 16 MiB in 2.8 us
+  d.l2_partial_write_bytes_per_second = 2.4e12;  // [h200] a transpose, an element a sector: 2.3e12
+  d.l2_full_speed_bytes = 42 * kMebi;            // [rrze] h200: 9.1 TB/s at 44 MB, 7.5 at 48
+  d.l2_bytes = 60 * kMebi;                       // [h200]
+  d.dram_bytes_per_second = 4.25e12;             // [h200] copy of 2^28 floats
+  d.peak_dram_bytes_per_second = 4.8e12;         // [sheet]
   // bench/h200/atomics.txt:
   d.atomic_full_pass_seconds = 0.585e-9;           // [h200] indexed, 8 to 64 counters
   d.atomic_partial_pass_seconds = 0.731e-9;        // [h200] one counter
@@ -87,14 +88,15 @@ DeviceSpec make_h100() {
   DeviceSpec d = make_h200();
   d.name = "h100";
   d.description = "NVIDIA H100 SXM 80 GB";
-  d.l2_latency = 273.0;                    // [hopper] 264 at 1.755 GHz, scaled by the usual 3 %
-  d.dram_latency = 620.0;                  // [hopper] 600 to 640
-  d.l2_bytes_per_second = 9.5e12;          // [guess] from 7 TB/s of the PCIe part by SMs and clock
-  d.l2_write_bytes_per_second = 2.35e12;   // [guess] the H200's by the reads
-  d.l2_full_speed_bytes = 36 * kMebi;      // [rrze] h100_pcie
-  d.l2_bytes = 50 * kMebi;                 // [sheet]
-  d.dram_bytes_per_second = 3.0e12;        // [guess] 90 % of peak, as measured on the H200
-  d.peak_dram_bytes_per_second = 3.35e12;  // [sheet]
+  d.l2_latency = 273.0;                  // [hopper] 264 at 1.755 GHz, scaled by the usual 3 %
+  d.dram_latency = 620.0;                // [hopper] 600 to 640
+  d.l2_bytes_per_second = 9.5e12;        // [guess] from 7 TB/s of the PCIe part by SMs and clock
+  d.l2_write_bytes_per_second = 5.9e12;  // [guess] the H200's by the reads
+  d.l2_partial_write_bytes_per_second = 2.35e12;  // [guess] likewise
+  d.l2_full_speed_bytes = 36 * kMebi;             // [rrze] h100_pcie
+  d.l2_bytes = 50 * kMebi;                        // [sheet]
+  d.dram_bytes_per_second = 3.0e12;               // [guess] 90 % of peak, as measured on the H200
+  d.peak_dram_bytes_per_second = 3.35e12;         // [sheet]
   return d;
 }
 
@@ -115,29 +117,30 @@ DeviceSpec make_a100() {
   d.name = "a100";
   d.architecture = "sm_80";
   d.description = "NVIDIA A100 SXM 80 GB";
-  d.sm_count = 108;                        // [sheet]
-  d.clock_hertz = 1.41e9;                  // [rrze]
-  d.shared_bytes = 164 << 10;              // [guide]
-  d.shared_bytes_per_block = 163 << 10;    // [guide]
-  d.unified_bytes = 192 << 10;             // [guide]
-  d.fp32_lanes = 64;                       // [guide]
-  d.fp64_lanes = 32;                       // [guide]
-  d.tensor_tf32_products = 512.0;          // [sheet] 156 TFLOP/s
-  d.tensor_half_products = 1024.0;         // [sheet] 312 TFLOP/s
-  d.tensor_latency = 25.0;                 // [luo]
-  d.lsu_bytes_per_clock = 125.0;           // [rrze]
-  d.l1_latency = 33.0;                     // [rrze]
-  d.l2_latency = 203.0;                    // [rrze]
-  d.dram_latency = 526.0;                  // [rrze] 515 to 537
-  d.l2_bytes_per_second = 5.4e12;          // [rrze]
-  d.l2_write_bytes_per_second = 1.3e12;    // [guess] the H200's by the reads
-  slow_atomics(d, 1.41 / 1.98);            // [guess] the H200's by the clock
-  d.blocks_per_second = 1.18e9;            // [guess] likewise
-  d.l2_full_speed_bytes = 20 * kMebi;      // [rrze]
-  d.l2_bytes = 40 * kMebi;                 // [sheet]
-  d.dram_bytes_per_second = 1.8e12;        // [rrze] 1.73 to 1.9
-  d.peak_dram_bytes_per_second = 2.04e12;  // [sheet]
-  d.block_launch_clocks = 400.0;           // [guess]
+  d.sm_count = 108;                              // [sheet]
+  d.clock_hertz = 1.41e9;                        // [rrze]
+  d.shared_bytes = 164 << 10;                    // [guide]
+  d.shared_bytes_per_block = 163 << 10;          // [guide]
+  d.unified_bytes = 192 << 10;                   // [guide]
+  d.fp32_lanes = 64;                             // [guide]
+  d.fp64_lanes = 32;                             // [guide]
+  d.tensor_tf32_products = 512.0;                // [sheet] 156 TFLOP/s
+  d.tensor_half_products = 1024.0;               // [sheet] 312 TFLOP/s
+  d.tensor_latency = 25.0;                       // [luo]
+  d.lsu_bytes_per_clock = 125.0;                 // [rrze]
+  d.l1_latency = 33.0;                           // [rrze]
+  d.l2_latency = 203.0;                          // [rrze]
+  d.dram_latency = 526.0;                        // [rrze] 515 to 537
+  d.l2_bytes_per_second = 5.4e12;                // [rrze]
+  d.l2_write_bytes_per_second = 3.3e12;          // [guess] the H200's by the reads
+  d.l2_partial_write_bytes_per_second = 1.3e12;  // [guess] likewise
+  slow_atomics(d, 1.41 / 1.98);                  // [guess] the H200's by the clock
+  d.blocks_per_second = 1.18e9;                  // [guess] likewise
+  d.l2_full_speed_bytes = 20 * kMebi;            // [rrze]
+  d.l2_bytes = 40 * kMebi;                       // [sheet]
+  d.dram_bytes_per_second = 1.8e12;              // [rrze] 1.73 to 1.9
+  d.peak_dram_bytes_per_second = 2.04e12;        // [sheet]
+  d.block_launch_clocks = 400.0;                 // [guess]
   return d;
 }
 
@@ -146,18 +149,19 @@ DeviceSpec make_b200() {
   d.name = "b200";
   d.architecture = "sm_100";
   d.description = "NVIDIA B200 192 GB";
-  d.sm_count = 148;                       // [sheet]
-  d.clock_hertz = 1.9e9;                  // [guess]
-  d.l2_latency = 300.0;                   // [guess]
-  d.dram_latency = 700.0;                 // [guess]
-  d.l2_bytes_per_second = 11.0e12;        // [guess]
-  d.l2_write_bytes_per_second = 2.7e12;   // [guess] the H200's by the reads
-  d.l2_full_speed_bytes = 60 * kMebi;     // [guess]
-  d.l2_bytes = 126 * kMebi;               // [sheet]
-  d.dram_bytes_per_second = 7.0e12;       // [guess]
-  d.peak_dram_bytes_per_second = 8.0e12;  // [sheet]
-  d.block_launch_clocks = 400.0;          // [guess]
-  d.blocks_per_second = 1.58e9;           // [guess] the H200's by the clock
+  d.sm_count = 148;                              // [sheet]
+  d.clock_hertz = 1.9e9;                         // [guess]
+  d.l2_latency = 300.0;                          // [guess]
+  d.dram_latency = 700.0;                        // [guess]
+  d.l2_bytes_per_second = 11.0e12;               // [guess]
+  d.l2_write_bytes_per_second = 6.8e12;          // [guess] the H200's by the reads
+  d.l2_partial_write_bytes_per_second = 2.7e12;  // [guess] likewise
+  d.l2_full_speed_bytes = 60 * kMebi;            // [guess]
+  d.l2_bytes = 126 * kMebi;                      // [sheet]
+  d.dram_bytes_per_second = 7.0e12;              // [guess]
+  d.peak_dram_bytes_per_second = 8.0e12;         // [sheet]
+  d.block_launch_clocks = 400.0;                 // [guess]
+  d.blocks_per_second = 1.58e9;                  // [guess] the H200's by the clock
   return d;
 }
 
@@ -166,18 +170,19 @@ DeviceSpec make_b300() {
   d.name = "b300";
   d.architecture = "sm_103";
   d.description = "NVIDIA B300 SXM 288 GB";
-  d.sm_count = 148;                       // [quick]
-  d.clock_hertz = 1.92e9;                 // [quick] under load
-  d.fp64_lanes = 2;                       // [sheet] 1.25 TFLOP/s
-  d.l2_latency = 295.0;                   // [dewing]
-  d.dram_latency = 848.0;                 // [dewing]
-  d.l2_bytes_per_second = 11.0e12;        // [guess] the B200's; [quick] 13
-  d.l2_write_bytes_per_second = 2.7e12;   // [guess] the H200's by the reads
-  d.l2_full_speed_bytes = 60 * kMebi;     // [guess] the B200's
-  d.l2_bytes = 126 * kMebi;               // [quick]
-  d.dram_bytes_per_second = 7.0e12;       // [guess] the B200's; [quick] reads at 7.3
-  d.peak_dram_bytes_per_second = 8.0e12;  // [sheet]
-  d.blocks_per_second = 1.6e9;            // [guess] the H200's by the clock
+  d.sm_count = 148;                              // [quick]
+  d.clock_hertz = 1.92e9;                        // [quick] under load
+  d.fp64_lanes = 2;                              // [sheet] 1.25 TFLOP/s
+  d.l2_latency = 295.0;                          // [dewing]
+  d.dram_latency = 848.0;                        // [dewing]
+  d.l2_bytes_per_second = 11.0e12;               // [guess] the B200's; [quick] 13
+  d.l2_write_bytes_per_second = 6.8e12;          // [guess] the H200's by the reads
+  d.l2_partial_write_bytes_per_second = 2.7e12;  // [guess] likewise
+  d.l2_full_speed_bytes = 60 * kMebi;            // [guess] the B200's
+  d.l2_bytes = 126 * kMebi;                      // [quick]
+  d.dram_bytes_per_second = 7.0e12;              // [guess] the B200's; [quick] reads at 7.3
+  d.peak_dram_bytes_per_second = 8.0e12;         // [sheet]
+  d.blocks_per_second = 1.6e9;                   // [guess] the H200's by the clock
   return d;
 }
 

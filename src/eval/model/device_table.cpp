@@ -50,6 +50,8 @@ constexpr std::array kFields = {
     DeviceField{"barrier_latency", &DeviceSpec::barrier_latency, 0.1, 1e5},
     DeviceField{"l2_bytes_per_second", &DeviceSpec::l2_bytes_per_second, 1e8, 1e16},
     DeviceField{"l2_write_bytes_per_second", &DeviceSpec::l2_write_bytes_per_second, 1e8, 1e16},
+    DeviceField{"l2_partial_write_bytes_per_second", &DeviceSpec::l2_partial_write_bytes_per_second,
+                1e8, 1e16},
     DeviceField{"l2_full_speed_bytes", &DeviceSpec::l2_full_speed_bytes, 65536, 4 * kGibi},
     DeviceField{"l2_bytes", &DeviceSpec::l2_bytes, 65536, 4 * kGibi},
     DeviceField{"dram_bytes_per_second", &DeviceSpec::dram_bytes_per_second, 1e8, 1e16},

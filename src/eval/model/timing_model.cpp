@@ -118,9 +118,11 @@ TimeBounds bounds_of(const ModelInput& input, const DeviceSpec& device, const Wa
   bounds.latency = waves * (timing.path_clocks + device.block_launch_clocks) / clock;
   const LocalTraffic& local = timing.local;
   bounds.launch = blocks / device.blocks_per_second;
-  bounds.l2 =
-      (input.traffic.l2_read_bytes + local.l2_read_bytes) / device.l2_bytes_per_second +
-      (input.traffic.l2_write_bytes + local.l2_write_bytes) / device.l2_write_bytes_per_second;
+  const double partial = input.traffic.l2_partial_write_bytes;
+  const double whole = input.traffic.l2_write_bytes - partial + local.l2_write_bytes;
+  bounds.l2 = (input.traffic.l2_read_bytes + local.l2_read_bytes) / device.l2_bytes_per_second +
+              whole / device.l2_write_bytes_per_second +
+              partial / device.l2_partial_write_bytes_per_second;
   bounds.dram = (input.traffic.dram_read_bytes + input.traffic.dram_write_bytes +
                  local.dram_read_bytes + local.dram_write_bytes) /
                     device.dram_bytes_per_second +

@@ -4,6 +4,7 @@
 #include "ptx/memory/sectors.h"
 
 #include <algorithm>
+#include <array>
 
 namespace regraph::ptx {
 namespace {
@@ -16,6 +17,15 @@ AccessPattern::Kind kind_of(const Program::Code& code, std::uint32_t site) {
                                                          : AccessPattern::Kind::load;
 }
 
+// Bits of the bytes of a sector that `bytes` from `address` on are.
+std::uint32_t bytes_within(std::uint64_t sector, std::uint64_t address, std::uint32_t bytes) {
+  const std::uint64_t begin = std::max(address, sector * kSectorBytes) % kSectorBytes;
+  const std::uint64_t end =
+      std::min(address + bytes, (sector + 1) * kSectorBytes) - sector * kSectorBytes;
+  return static_cast<std::uint32_t>(((std::uint64_t{1} << end) - 1) &
+                                    ~((std::uint64_t{1} << begin) - 1));
+}
+
 }  // namespace
 
 std::uint32_t AccessTrace::intern(AccessPattern::Kind kind, std::uint32_t instruction,
@@ -26,6 +36,8 @@ std::uint32_t AccessTrace::intern(AccessPattern::Kind kind, std::uint32_t instru
   pattern.instruction = instruction;
   pattern.first_line = static_cast<std::uint32_t>(lines_.size());
   std::uint64_t hash = random_bits(static_cast<std::uint64_t>(kind), instruction);
+  using StoredBytes = std::array<std::uint32_t, kLineBytes / kSectorBytes>;  // of each sector
+  std::vector<StoredBytes> stored;                                           // of each line
   for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t address = addresses[__builtin_ctz(rest)];
     for (std::uint64_t sector = address / kSectorBytes;
@@ -37,18 +49,28 @@ std::uint32_t AccessTrace::intern(AccessPattern::Kind kind, std::uint32_t instru
       const auto found = std::find_if(begin, lines_.end(), [&](const AccessPattern::Line& known) {
         return known.delta == delta;
       });
+      const auto which = static_cast<std::size_t>(found - begin);
       if (found == lines_.end()) {
         lines_.push_back({delta, bit});
+        stored.emplace_back();
       } else {
         found->sectors |= bit;
       }
+      stored[which][sector % (kLineBytes / kSectorBytes)] |= bytes_within(sector, address, bytes);
     }
   }
   pattern.line_count = static_cast<std::uint32_t>(lines_.size()) - pattern.first_line;
+  for (std::uint32_t i = 0; kind == AccessPattern::Kind::store && i < pattern.line_count; ++i) {
+    AccessPattern::Line& line = lines_[pattern.first_line + i];
+    for (std::size_t sector = 0; sector < stored[i].size(); ++sector)
+      line.whole |= stored[i][sector] == ~0U ? 1U << sector : 0U;
+    pattern.partial_count += ptx::sector_count(line.sectors & ~line.whole);
+  }
   const AccessPattern::Line* mine = lines(pattern);
   for (std::uint32_t i = 0; i < pattern.line_count; ++i) {
     pattern.sector_count += ptx::sector_count(mine[i].sectors);
-    hash = random_bits(hash, static_cast<std::uint64_t>(mine[i].delta), mine[i].sectors);
+    hash = random_bits(hash, static_cast<std::uint64_t>(mine[i].delta),
+                       mine[i].sectors | mine[i].whole << 8);
   }
   const auto [first, last] = by_hash_.equal_range(hash);
   for (auto known = first; known != last; ++known) {
@@ -57,10 +79,11 @@ std::uint32_t AccessTrace::intern(AccessPattern::Kind kind, std::uint32_t instru
         other.line_count != pattern.line_count) {
       continue;
     }
-    const bool same = std::equal(mine, mine + pattern.line_count, lines(other),
-                                 [](const AccessPattern::Line& a, const AccessPattern::Line& b) {
-                                   return a.delta == b.delta && a.sectors == b.sectors;
-                                 });
+    const bool same =
+        std::equal(mine, mine + pattern.line_count, lines(other),
+                   [](const AccessPattern::Line& a, const AccessPattern::Line& b) {
+                     return a.delta == b.delta && a.sectors == b.sectors && a.whole == b.whole;
+                   });
     if (same) {
       lines_.resize(pattern.first_line);
       return known->second;
@@ -115,6 +138,7 @@ void AccessTrace::access(const Record& record, Warp& warp, AccessSite& site) {
   const bool atomic = pattern.kind == AccessPattern::Kind::atomic;
   const bool stores = pattern.kind == AccessPattern::Kind::store;
   if (stores) totals_.write_sectors += pattern.sector_count;
+  totals_.partial_write_sectors += pattern.partial_count;
   if (!stores && !atomic) totals_.load_sectors += pattern.sector_count;
   if ((stores || atomic) && count_written_) {
     std::unordered_set<std::uint64_t>& written = atomic ? atomic_written_ : written_;

@@ -16,11 +16,13 @@ struct AccessPattern {
   struct Line {
     std::int64_t delta = 0;  // lines from the base
     std::uint32_t sectors = 0;
+    std::uint32_t whole = 0;  // of those, every byte of which is stored
   };
   enum class Kind : std::uint8_t { load, load_bypassing_l1, store, atomic };
   Kind kind = Kind::load;
   std::uint32_t sector_count = 0;
-  std::uint32_t first_line = 0;  // into AccessTrace::lines
+  std::uint32_t partial_count = 0;  // sectors that a store writes in part
+  std::uint32_t first_line = 0;     // into AccessTrace::lines
   std::uint32_t line_count = 0;
   std::uint32_t instruction = 0;
 };
@@ -44,7 +46,8 @@ struct TraceTotals {
   std::uint64_t requests = 0;
   std::uint64_t line_accesses = 0;
   std::uint64_t load_sectors = 0;
-  std::uint64_t write_sectors = 0;  // of stores
+  std::uint64_t write_sectors = 0;          // of stores
+  std::uint64_t partial_write_sectors = 0;  // of those, written in part
 };
 
 class AccessTrace : public AccessSink {

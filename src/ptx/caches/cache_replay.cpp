@@ -116,6 +116,7 @@ void CacheReplay::play_access(const L2Access& access, std::uint32_t quantum, L2S
     }
     case AccessPattern::Kind::store:
       counts.l2_write_sectors += sector_count(access.wanted);
+      counts.l2_partial_write_sectors += sector_count(access.wanted & ~access.whole);
       counts.dram_write_sectors += sector_count(l2_.write(access.line, access.wanted));
       return;
     case AccessPattern::Kind::load:

@@ -29,6 +29,7 @@ struct WaveCounts {
   double l2_read_sectors = 0;
   double l2_hit_sectors = 0;
   double l2_write_sectors = 0;
+  double l2_partial_write_sectors = 0;  // of those
   double dram_read_sectors = 0;
   double dram_write_sectors = 0;
   double atomic_lone_sectors = 0;   // fetched for atomics

@@ -25,6 +25,7 @@ struct BlockSample {
   double line_accesses = 0;
   double load_sectors = 0;
   double write_sectors = 0;
+  double partial_write_sectors = 0;
   double written_sectors = 0;  // distinct
   double atomic_sectors = 0;   // distinct
   double instructions = 0;     // of the slice, warp level
@@ -107,6 +108,7 @@ class Simulation {
       sample_.line_accesses += share * static_cast<double>(totals.line_accesses);
       sample_.load_sectors += share * static_cast<double>(totals.load_sectors);
       sample_.write_sectors += share * static_cast<double>(totals.write_sectors);
+      sample_.partial_write_sectors += share * static_cast<double>(totals.partial_write_sectors);
       sample_.written_sectors += share * static_cast<double>(trace.written_sectors());
       sample_.atomic_sectors += share * static_cast<double>(trace.atomic_sectors());
       sample_.instructions += share * static_cast<double>(tracer->executed());
@@ -190,6 +192,7 @@ class Simulation {
     // Most kernels store at their end, which the truncated part never reaches.
     counts.requests = sample_.requests * all;
     counts.l2_write_sectors = sample_.write_sectors * all;
+    counts.l2_partial_write_sectors = sample_.partial_write_sectors * all;
     counts.dram_write_sectors = sample_.written_sectors * all;
     counts.atomic_lone_sectors = 0;
     counts.atomic_joint_sectors = sample_.atomic_sectors * all;
@@ -202,6 +205,7 @@ class Simulation {
     traffic_.l2_read_bytes += waves * counts.l2_read_sectors * kSectorBytes;
     traffic_.l2_hit_bytes += waves * counts.l2_hit_sectors * kSectorBytes;
     traffic_.l2_write_bytes += waves * counts.l2_write_sectors * kSectorBytes;
+    traffic_.l2_partial_write_bytes += waves * counts.l2_partial_write_sectors * kSectorBytes;
     traffic_.dram_read_bytes += waves * counts.dram_read_sectors * kSectorBytes;
     traffic_.dram_write_bytes += waves * counts.dram_write_sectors * kSectorBytes;
     traffic_.atomic_lone_dram_sectors += waves * counts.atomic_lone_sectors;

@@ -56,6 +56,8 @@ struct CacheTraffic {
   double l2_read_bytes = 0;  // L1 misses
   double l2_hit_bytes = 0;
   double l2_write_bytes = 0;  // stores; atomics are counted apart
+  // Of those: sectors that no single request writes every byte of.
+  double l2_partial_write_bytes = 0;
   double dram_read_bytes = 0;
   double dram_write_bytes = 0;
   AtomicTraffic atomics;

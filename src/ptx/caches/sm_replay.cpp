@@ -5,6 +5,11 @@
 #include <algorithm>
 
 namespace regraph::ptx {
+namespace {
+
+constexpr std::uint32_t kSectorMask = (1U << (kLineBytes / kSectorBytes)) - 1;
+
+}  // namespace
 
 void SmReplay::begin(const TracedWave& wave, std::size_t first, std::size_t stride) {
   asked_ = {};
@@ -46,8 +51,10 @@ void SmReplay::play_request(const AccessTrace& trace, const TracedRequest& reque
   }
   for (std::uint32_t i = 0; i < pattern.line_count; ++i) {
     const std::uint64_t line = request.line + static_cast<std::uint64_t>(lines[i].delta);
-    output.accesses.push_back({line, pattern.instruction, pattern.kind,
-                               static_cast<std::uint8_t>(lines[i].sectors), 0, false});
+    L2Access access{line, pattern.instruction, pattern.kind};
+    access.wanted = lines[i].sectors & kSectorMask;
+    access.whole = lines[i].whole & kSectorMask;
+    output.accesses.push_back(access);
   }
 }
 
@@ -67,9 +74,10 @@ void SmReplay::play_load(const AccessPattern& pattern, const AccessPattern::Line
     if (hit != 0 && asked_.find(line, quantum) == nullptr) hit = 0;  // long there
     if (wanted != 0) asked_.add(line, quantum);
     if (wanted == 0 && hit == 0) continue;
-    output.accesses.push_back({line, pattern.instruction, pattern.kind,
-                               static_cast<std::uint8_t>(wanted), static_cast<std::uint8_t>(hit),
-                               false});
+    L2Access access{line, pattern.instruction, pattern.kind};
+    access.wanted = wanted & kSectorMask;
+    access.in_l1 = static_cast<std::uint8_t>(hit);
+    output.accesses.push_back(access);
   }
   if (output.accesses.size() == before) {
     ++counts_.served[pattern.instruction];

@@ -46,9 +46,10 @@ struct L2Access {
   std::uint64_t line = 0;
   std::uint32_t instruction = 0;
   AccessPattern::Kind kind = AccessPattern::Kind::load;
-  std::uint8_t wanted = 0;  // sectors that the L2 is asked for; none if all were in the L1
-  std::uint8_t in_l1 = 0;   // sectors that may still be on their way there
-  bool last = false;        // of its request, among loads
+  std::uint8_t wanted : 4 = 0;  // sectors that the L2 is asked for; none if all were in the L1
+  std::uint8_t whole : 4 = 0;   // of those, every byte of which is stored
+  std::uint8_t in_l1 = 0;       // sectors that may still be on their way there
+  bool last = false;            // of its request, among loads
 };
 static_assert(sizeof(L2Access) == 16);
 

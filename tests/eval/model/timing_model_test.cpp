@@ -105,6 +105,19 @@ TEST(TimingModel, MoreTrafficIsNeverFaster) {
   EXPECT_LE(model.seconds(), flooded.seconds());
 }
 
+TEST(TimingModel, SectorsWrittenInPartTakeLonger) {
+  const DeviceSpec h200 = test::device("h200");
+  Model model;
+  model.traffic.l2_write_bytes = 1e9;
+  const double whole = model.predicted().bounds.l2;
+  model.traffic.l2_partial_write_bytes = 1e9;
+  const double partial = model.predicted().bounds.l2;
+  EXPECT_NEAR(partial - whole,
+              1e9 / h200.l2_partial_write_bytes_per_second - 1e9 / h200.l2_write_bytes_per_second,
+              1e-12);
+  EXPECT_GT(partial, 2.0 * whole);
+}
+
 TEST(TimingModel, MoreResidentWarpsHideLatency) {
   Model model;
   double last = INFINITY;

@@ -230,6 +230,7 @@ std::vector<Parameter> fitted_parameters(const DeviceSpec& start) {
       Choice{"dram_bytes_per_second", 2.0, 0.2},
       Choice{"l2_bytes_per_second", 4.0, 0.4},
       Choice{"l2_write_bytes_per_second", 4.0, 0.4},
+      Choice{"l2_partial_write_bytes_per_second", 4.0, 0.4},
       Choice{"lsu_bytes_per_clock", 2.0, 0.2},
       Choice{"shared_latency", 3.0, 0.3},
       Choice{"l1_latency", 3.0, 0.3},
