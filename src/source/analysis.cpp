@@ -345,15 +345,6 @@ bool Analysis::is_global_pointer(const std::string& name) const {
   return parameter != parameters_.end() && parameter->second->is_pointer;
 }
 
-namespace {
-
-// Whether a call reads memory by itself.
-bool call_reads(const Call& call) {
-  return !is_pure(call) || reads_through_argument(call.function);
-}
-
-}  // namespace
-
 bool Analysis::reads_memory(const ExprPtr& expr) const {
   bool reads = false;
   walk(expr, [&](const Expr& node) {

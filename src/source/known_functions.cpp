@@ -117,6 +117,10 @@ bool is_pure(const Call& call) {
   return is_pure_function(call.function);
 }
 
+bool call_reads(const Call& call) {
+  return !is_pure(call) || reads_through_argument(call.function);
+}
+
 bool only_uses_memory(const Call& call) {
   return call.effect == CallEffect::memory || is_pure(call);
 }

@@ -16,6 +16,8 @@ namespace regraph::source {
 
 // The same of calls, with what is known of the function's body.
 [[nodiscard]] bool is_pure(const Call& call);
+// Whether the call may read memory by itself, whatever its arguments read.
+[[nodiscard]] bool call_reads(const Call& call);
 // Whether all that the call may do besides giving a value is to use memory.
 [[nodiscard]] bool only_uses_memory(const Call& call);
 

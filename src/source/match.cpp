@@ -2,6 +2,10 @@
 
 #include "source/build.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace regraph::source {
 
 bool is_named(const Expr& expr, std::string_view name) {
@@ -23,8 +27,19 @@ bool is_number(const ExprPtr& expr, std::int64_t value) {
   return literal != nullptr && literal->value == value;
 }
 
+ExprPtr converted(const ExprPtr& expr) {
+  static constexpr std::array<std::string_view, 6> kFunctions = {
+      "__half2float",     "__float2half",     "__float2half_rn",
+      "__bfloat162float", "__float2bfloat16", "__float2bfloat16_rn"};
+  if (const auto* cast = as<Cast>(expr)) return cast->operand;
+  const auto* call = as<Call>(expr);
+  const bool converts = call != nullptr && call->arguments.size() == 1 &&
+                        std::ranges::find(kFunctions, call->function) != kFunctions.end();
+  return converts ? call->arguments[0] : nullptr;
+}
+
 bool is_zero(const ExprPtr& expr) {
-  if (const auto* cast = as<Cast>(expr)) return is_zero(cast->operand);
+  if (const ExprPtr inner = converted(expr)) return is_zero(inner);
   if (is_number(expr, 0)) return true;
   if (const auto* list = as<InitializerList>(expr)) return list->values.empty() && list->type;
   const auto* literal = as<FloatingLiteral>(expr);
@@ -80,14 +95,7 @@ std::optional<AddedTerm> added_term(const Assignment& assignment) {
 }
 
 ExprPtr widened(const ExprPtr& expr) {
-  ExprPtr inner;
-  if (const auto* cast = as<Cast>(expr)) {
-    inner = cast->operand;
-  } else if (const auto* call = as<Call>(expr)) {
-    const bool converts = call->arguments.size() == 1 && (call->function == "__half2float" ||
-                                                          call->function == "__bfloat162float");
-    if (converts) inner = call->arguments[0];
-  }
+  const ExprPtr inner = converted(expr);
   const bool keeps_values =
       inner && inner->type && expr->type && holds_values_of(*expr->type, *inner->type);
   return keeps_values ? widened(inner) : expr;

@@ -25,7 +25,11 @@ namespace regraph::source {
 [[nodiscard]] bool is_named(const ExprPtr& expr, std::string_view name);
 [[nodiscard]] bool is_builtin(const Expr& expr, std::string_view name);
 [[nodiscard]] bool is_number(const ExprPtr& expr, std::int64_t value);  // the integer literal
-// A literal zero of any type and spelling, also behind casts; not -0.0f, whose sign would be lost.
+// x of (float)x and of CUDA's functions that convert between float, half and bfloat16 and round to
+// nearest, as __half2float(x) and __float2half(x); null for others.
+[[nodiscard]] ExprPtr converted(const ExprPtr& expr);
+// A literal zero of any type and spelling, also behind conversions; not -0.0f, whose sign would be
+// lost.
 [[nodiscard]] bool is_zero(const ExprPtr& expr);
 // The node when it is that operation, else null.
 [[nodiscard]] const Unary* as_unary(const Expr& expr, UnaryOperator op);

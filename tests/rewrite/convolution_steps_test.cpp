@@ -193,6 +193,22 @@ TEST(WindowTile, TakesValuesWithANameThatAreUsedOnce) {
   expect_correct(*sample("written_out_taps"), {tile("2")});
 }
 
+TEST(WindowTile, TakesElementsOfHalfPrecision) {
+  auto kernel = KernelCase::make(
+      "#include <cuda_fp16.h>\n"
+      "__global__ void f(const __half* in, const __half* w, __half* out, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  float s = 0.0f;\n  for (int k = 0; k < 5; ++k) {\n    int p = i + k - 2;\n"
+      "    if (p >= 0 && p < n) s += __half2float(in[p]) * __half2float(w[k]);\n  }\n"
+      "  out[i] = __float2half(s);\n}",
+      "sizes: {n: 512}\nargs: {in: {dir: in, shape: [n]}, w: {dir: in, shape: [5]}, out: "
+      "{dir: inout, shape: [n]}}\nlaunch: {block: 64, grid: 'cdiv(n, bx)'}\n"
+      "tests: [{n: 130}, {n: 64}, {n: 1}]\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = expect_correct(**kernel, {tile("all")});
+  EXPECT_NE(source::print(state.unit).find("in_tile"), std::string::npos);
+}
+
 TEST(WindowTile, TakesWindowsThatAreWrittenOut) {
   const auto kernel = sample("convolution_unrolled");
   ASSERT_NE(kernel, nullptr);

@@ -73,6 +73,52 @@ TEST(Untile, KnowsOtherWaysToSayIt) {
               "for (int k = 0; k < rows; ++k) {\n      sum += A[k * columns + column] * x[k];");
 }
 
+// A product in half precision: each thread fills its row and its column of a strip.
+Result<std::unique_ptr<KernelCase>> half_product(const std::string& fill) {
+  return KernelCase::make(
+      "#include <cuda_fp16.h>\n"
+      "__global__ void f(const __half* A, const __half* B, float* C, int M, int N, int K) {\n"
+      "  __shared__ __half a[16][32];\n  __shared__ __half b[32][16];\n"
+      "  int tx = threadIdx.x, ty = threadIdx.y;\n"
+      "  int row = blockIdx.y * 16 + ty, col = blockIdx.x * 16 + tx;\n  float sum = 0.0f;\n"
+      "  for (int t = 0; t < K; t += 32) {\n" +
+          fill +
+          "    __syncthreads();\n    for (int k = 0; k < 32; ++k) sum += __half2float(a[ty][k]) * "
+          "__half2float(b[k][tx]);\n    __syncthreads();\n"
+          "  }\n  if (row < M && col < N) C[row * N + col] = sum;\n}",
+      "sizes: {M: 64, N: 64, K: 64}\n"
+      "args: {A: {dir: in, shape: [M, K]}, B: {dir: in, shape: [K, N]}, C: {dir: inout, shape: "
+      "[M, N]}}\nlaunch: {block: [16, 16], grid: ['cdiv(N, 16)', 'cdiv(M, 16)']}\n" +
+          std::string(kOddSizes));
+}
+
+constexpr const char* kFillRow =
+    "    for (int i = 0; i < 32; ++i) {\n      int at = t + i;\n"
+    "      if (row < M && at < K && tx < 16) {\n        a[ty][i] = A[row * K + at];\n"
+    "      } else if (tx < 16 && ty < 16) {\n        a[ty][i] = __float2half(0.0f);\n"
+    "      }\n    }\n";
+
+TEST(Untile, KnowsArraysThatLoopsFill) {
+  const auto kernel = half_product(
+      std::string(kFillRow) +
+      "    for (int j = 0; j < 32; ++j) b[j][tx] = t + j < K && col < N ? B[(t + j) * N + col] : "
+      "__float2half(0.f);\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto plain = expect_correct(**kernel, {kUntile});
+  expect_text(plain, "for (int k = 0; k < K; ++k) {");
+  expect_no_text(plain, "__s");
+}
+
+// Each round of `j` puts another value into the same element: the last one stays.
+TEST(Untile, RefusesRoundsThatFillTheSame) {
+  const auto kernel =
+      half_product(std::string(kFillRow) +
+                   "    for (int i = 0; i < 32; ++i)\n      for (int j = 0; j < 2; ++j)\n"
+                   "        b[i][tx] = B[(j < K ? j : 0) * N + (col < N ? col : 0)];\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, kUntile, "'j' changes or comes from memory");
+}
+
 // What lies beyond the end is a point like others there: it stays.
 TEST(Untile, KeepsWhatIsBeyondTheEndWhereItMayCount) {
   const auto kernel = sample("staged_positions");

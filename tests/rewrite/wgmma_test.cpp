@@ -9,6 +9,7 @@ struct ProductText {
   std::string to_float = "__half2float";
   std::string a = "row * K + k";
   std::string b = "k * N + col";
+  std::string before = {};  // in the loop
   std::string term = {};
   std::string use = "C[row * N + col] = __float2half(sum);";
   std::string result = "__half";
@@ -26,11 +27,11 @@ Result<std::unique_ptr<KernelCase>> product(const ProductText& text = {}) {
           "  int row = blockIdx.y * blockDim.y + threadIdx.y;\n"
           "  int col = blockIdx.x * blockDim.x + threadIdx.x;\n"
           "  if (row < M && col < N) {\n    " +
-          text.sum + "\n    for (int k = 0; k < K; ++k) sum += " +
+          text.sum + "\n    for (int k = 0; k < K; ++k) {\n" + text.before + "      sum += " +
           (text.term.empty()
                ? text.to_float + "(A[" + text.a + "]) * " + text.to_float + "(B[" + text.b + "])"
                : text.term) +
-          ";\n    " + text.use + "\n  }\n}",
+          ";\n    }\n    " + text.use + "\n  }\n}",
       "sizes: {M: 128, N: 128, K: 128}\n"
       "args: {A: {dir: in, shape: [M * K]}, B: {dir: in, shape: [K * N]}, C: {dir: inout, shape: "
       "[M, N]}}\nlaunch: {block: [16, 16], grid: ['cdiv(N, bx)', 'cdiv(M, by)']}\nassume: " +
@@ -39,6 +40,17 @@ Result<std::unique_ptr<KernelCase>> product(const ProductText& text = {}) {
 
 Application wgmma(const char* columns = "256", const char* rows = "128", const char* stages = "4") {
   return {"wgmma", {{"columns", columns}, {"rows", rows}, {"stages", stages}}};
+}
+
+TEST(Wgmma, FactorsMayHaveNamesInSinglePrecision) {
+  ProductText text;
+  text.before =
+      "      float a = __half2float(A[row * K + k]);\n"
+      "      const float b = __half2float(B[k * N + col]);\n";
+  text.term = "a * b";
+  auto kernel = product(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_correct(**kernel, {wgmma()});
 }
 
 TEST(Wgmma, MultipliesFactorsInEitherLayout) {

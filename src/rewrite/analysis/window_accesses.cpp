@@ -3,6 +3,7 @@
 #include "affine/index_range.h"
 #include "rewrite/forms/kernel_state.h"
 #include "source/build.h"
+#include "source/known_functions.h"
 #include "source/match.h"
 #include "source/walk.h"
 
@@ -39,7 +40,8 @@ class AccessCollector {
         for (const ExprPtr& term : conjuncts(holds))
           inside.push_back(term);
         const ExprPtr& value = zero_else ? choice->then : choice->otherwise;
-        if (!is<Subscript>(value)) return refuse("a choice is not between an element and zero");
+        if (!is<Subscript>(widened(value)))
+          return refuse("a choice is not between an element and zero");
         if (analysis_.reads_memory(choice->condition)) return refuse("a choice reads memory");
         return collect(value, inside, update);
       }
@@ -53,7 +55,8 @@ class AccessCollector {
       result_.push_back({base->name, access->index, conditions, &update});
       return {};
     }
-    if (is<Call>(expr) && analysis_.reads_memory(expr)) return refuse("a call may read memory");
+    const auto* call = as<Call>(expr);
+    if (call != nullptr && source::call_reads(*call)) return refuse("a call may read memory");
     Status result;
     for_each_operand(*expr, [&](const ExprPtr& operand) {
       if (result) result = collect(operand, conditions, update);

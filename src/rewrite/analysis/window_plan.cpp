@@ -93,13 +93,19 @@ class ConditionTaker {
            variable->scalar == ScalarType::f64;
   }
 
+  // A zero stays one in any type.
+  static ExprPtr behind_conversions(ExprPtr value) {
+    while (ExprPtr inner = converted(value))
+      value = std::move(inner);
+    return value;
+  }
+
   // Whether what is added is a product with the element.
   static bool is_factor(const WindowAccess& access) {
     for (ExprPtr factor : factors_of(added_by(*access.update))) {
-      while (const auto* cast = as<Cast>(factor))
-        factor = cast->operand;
+      factor = behind_conversions(factor);
       if (const auto* choice = as<Conditional>(factor))
-        factor = is_zero(choice->otherwise) ? choice->then : choice->otherwise;
+        factor = behind_conversions(is_zero(choice->otherwise) ? choice->then : choice->otherwise);
       const auto* element = as<Subscript>(factor);
       if (element != nullptr && element->index == access.index) return true;
     }

@@ -1,5 +1,6 @@
 #include "rewrite/forms/dead_guards.h"
 
+#include "affine/block_geometry.h"
 #include "affine/constraints.h"
 #include "affine/index_range.h"
 #include "source/analysis.h"
@@ -21,7 +22,13 @@ class GuardDropper final : public Mutator {
  public:
   explicit GuardDropper(const Kernel& kernel) : analysis_(kernel) {}
 
- public:
+  void know_threads_of(const Dim3& block) {
+    for (int axis = 0; axis < 3; ++axis) {
+      const Polynomial index = Polynomial::symbol(std::string("threadIdx.") + kAxes[axis]);
+      known_.add(Polynomial(std::int64_t{extent(block, axis)} - 1) - index);
+    }
+  }
+
   using Mutator::run;
   // What leaves the kernel where a condition holds leaves the rest where it does not.
   [[nodiscard]] Block run(const Block& block) override {
@@ -155,6 +162,12 @@ class GuardDropper final : public Mutator {
 
 Block without_dead_guards(const Kernel& kernel) {
   return GuardDropper(kernel).run(kernel.body);
+}
+
+Block without_dead_guards(const Kernel& kernel, const Dim3& block) {
+  GuardDropper dropper(kernel);
+  dropper.know_threads_of(block);
+  return dropper.run(kernel.body);
 }
 
 }  // namespace regraph::rewrite

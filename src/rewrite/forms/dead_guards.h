@@ -1,6 +1,7 @@
 // Conditions that hold anyway.
 #pragma once
 
+#include "kernel/launch_plan.h"
 #include "rewrite/forms/ir.h"
 
 namespace regraph::rewrite {
@@ -10,5 +11,7 @@ namespace regraph::rewrite {
 // become blocks, those that never are go. Remainders of what is below the divisor anyway are the
 // value itself: i / w % h where i < w * h. The kernel itself where nothing follows.
 [[nodiscard]] Block without_dead_guards(const Kernel& kernel);
+// The same for blocks of so many threads: what holds for all their indices goes as well.
+[[nodiscard]] Block without_dead_guards(const Kernel& kernel, const Dim3& block);
 
 }  // namespace regraph::rewrite

@@ -68,11 +68,8 @@ class GuardedReads {
   [[nodiscard]] bool reads_nothing_asked(const ExprPtr& expr,
                                          const std::set<std::string>& asked) const {
     if (is<OpaqueExpression>(expr)) return false;
-    if (const auto* call = as<Call>(expr)) {
-      auto function = std::make_shared<Call>(*call);
-      function->arguments.clear();
-      if (analysis_.reads_memory(function)) return false;
-    }
+    const auto* call = as<Call>(expr);
+    if (call != nullptr && source::call_reads(*call)) return false;
     if (const auto* access = as<Subscript>(expr)) {
       const auto* base = as<VariableReference>(access->base);
       const auto index = analysis_.polynomial(access->index);
@@ -122,9 +119,10 @@ class GuardedReads {
 
 // Values from memory with a name, written where they are used.
 
-bool calls(const ExprPtr& expr) {
-  return any_expression(
-      expr, [&](const Expr& part) { return is<Call>(part) || is<OpaqueExpression>(part); });
+// Whether computing the part may do more than give a value.
+bool may_do_more(const Expr& part) {
+  const auto* call = as<Call>(part);
+  return is<OpaqueExpression>(part) || (call != nullptr && !is_pure(*call));
 }
 
 // The value as the variable has it.
@@ -140,10 +138,7 @@ ExprPtr as_held(const Declaration& declaration) {
 
 // Whether the statement may change memory by a call: a value must not be read behind it instead.
 bool may_change(const StmtPtr& stmt) {
-  return any_expression({stmt}, [&](const Expr& part) {
-    const auto* call = as<Call>(part);
-    return is<OpaqueExpression>(part) || (call != nullptr && !is_pure(*call));
-  });
+  return any_expression({stmt}, may_do_more);
 }
 
 // Whether the statement does nothing but to change a variable, or an array of the thread's own,
@@ -175,19 +170,19 @@ std::size_t place_of_use(const Block& block, std::size_t from, const Analysis& a
 
 // float t = x[i]; sum += t * w;   ->   sum += x[i] * w;
 //
-// for scalars declared in the block (not below it) that get one value, which calls nothing and of
-// which `is_wanted`, and are used once: by the next statement that is no declaration, an
-// assignment, or by a declaration on the way, so that nothing changes in between.
+// for scalars declared in the block (not below it) that get one value, which calls pure functions
+// at most and of which `is_wanted`, and are used once: by the next statement that is no
+// declaration, an assignment, or by a declaration on the way, so that nothing changes in between.
 Block with_loads_forwarded(const Block& block, const Analysis& analysis,
                            const std::function<bool(const ExprPtr&)>& is_wanted) {
   Block result = block;
   for (std::size_t at = 0; at < result.size();) {
     const auto* declaration = as<Declaration>(result[at]);
-    const bool is_load = declaration != nullptr && declaration->value &&
-                         declaration->variable.scalar && declaration->variable.extents.empty() &&
-                         !declaration->variable.is_pointer &&
-                         analysis.definition(declaration->variable.name) &&
-                         !calls(declaration->value) && is_wanted(declaration->value);
+    const bool is_load =
+        declaration != nullptr && declaration->value && declaration->variable.scalar &&
+        declaration->variable.extents.empty() && !declaration->variable.is_pointer &&
+        analysis.definition(declaration->variable.name) &&
+        !any_expression(declaration->value, may_do_more) && is_wanted(declaration->value);
     const std::size_t use = is_load ? place_of_use(result, at, analysis) : result.size();
     if (use == result.size()) {
       ++at;

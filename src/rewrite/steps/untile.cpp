@@ -237,6 +237,7 @@ class Untile final : public TriedStep {
     Kernel direct = without_local_pointers((*form)->kernel);
     // What templates are given as 32 / 4 are numbers.
     direct.body = simplified(direct.body);
+    direct.body = ScopeOpener().run(without_dead_guards(direct, (**kernel.launch()).block));
     // A thread for each row, where a thread has several.
     Kernel rows = direct;
     Launch of_rows = **kernel.launch();

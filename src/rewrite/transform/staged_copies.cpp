@@ -29,17 +29,20 @@ namespace regraph::rewrite {
 
 namespace {
 
-// How a shared array gets its elements where each thread puts one of its own there.
+// How a shared array gets its elements where each thread puts one of its own there, or those that
+// loops of its own count.
 //
 //   s[ty][tx] = row < m ? a[row * k + tx] : 0;                  by two indices
 //   s[ty * 16 + tx] = ...                                       by one
 //   if (row < m) s[ty][tx] = a[..]; else s[ty][tx] = 0;         by a branch
+//   for (i = 0; i < 8; ++i) s[ty][i] = a[row * k + i];          by a loop
 
-// A thread's index along an axis is what an array's index holds `pitch` times.
+// A thread's index along an axis, or a loop's counter, is what an array's index holds `pitch`
+// times.
 struct FillDigit {
-  std::string axis;  // "threadIdx.x"
+  std::string axis;  // "threadIdx.x", or the counter
   std::int64_t pitch = 1;
-  std::int64_t extent = 1;  // of the block along the axis
+  std::int64_t extent = 1;  // of the block along the axis, or the loop's rounds
   bool operator==(const FillDigit&) const = default;
 };
 
@@ -54,6 +57,8 @@ struct StagedFill {
   const Block* place = nullptr;  // the block of statements it stands in
   bool in_loop = false;
   std::vector<const Stmt*> statements;
+  std::vector<const Stmt*> roots;    // of `place`: these statements, or the loops around them
+  std::set<std::string> loop_names;  // what such loops count and declare
   std::vector<FillIndex> indices;
   ExprPtr guard;  // or null
   ExprPtr value;
@@ -87,6 +92,35 @@ bool fills(const StmtPtr& stmt, const Variable& array) {
   const auto* branch = as<Branch>(stmt);
   return branch != nullptr && branch->body.size() == 1 &&
          store_to(branch->body.front(), array) != nullptr;
+}
+
+// What stands in a loop that fills arrays, element by element.
+struct FillLoop {
+  std::string counter;
+  std::int64_t rounds = 0;
+  const Block* body = nullptr;
+};
+
+// A loop of a known number of rounds with nothing in it but declarations, stores to shared arrays
+// and loops of this kind.
+std::optional<FillLoop> fill_loop_of(const StmtPtr& stmt, const Analysis& analysis) {
+  const auto* loop = as<ForLoop>(stmt);
+  const auto counted = loop != nullptr ? counted_loop_of(*loop) : std::nullopt;
+  const auto rounds = counted ? counted->trips_from_zero() : std::nullopt;
+  if (!rounds || loop->declaration() == nullptr) return std::nullopt;
+  const auto is_store = [&](const StmtPtr& part) {
+    const auto* base = is<Assignment>(part) ? base_variable(*target_of(*part)) : nullptr;
+    return base != nullptr && analysis.is_shared(base->name);
+  };
+  const bool only_fills = std::ranges::all_of(loop->body, [&](const StmtPtr& part) {
+    if (const auto* branch = as<Branch>(part)) {
+      return std::ranges::all_of(branch->body, is_store) &&
+             std::ranges::all_of(branch->otherwise, is_store);
+    }
+    return is<Declaration>(part) || is_store(part) || fill_loop_of(part, analysis).has_value();
+  });
+  if (!only_fills) return std::nullopt;
+  return FillLoop{counted->name, *rounds, &loop->body};
 }
 
 class FillFinder {
@@ -130,21 +164,28 @@ class FillFinder {
   // The kernel's body, or that of loops in it.
   void find_place(const Block& block, bool in_loop) {
     for (const StmtPtr& stmt : block) {
-      if (fill_.place == nullptr && fills(stmt, array_)) {
+      const bool fills_here = fills(stmt, array_) || fills_in_loop(stmt);
+      if (fill_.place == nullptr && fills_here) {
         fill_.place = &block;
         fill_.in_loop = in_loop;
       }
-      if (const auto* loop = as<ForLoop>(stmt)) find_place(loop->body, true);
+      const auto* loop = as<ForLoop>(stmt);
+      if (loop != nullptr && !fills_here) find_place(loop->body, true);
     }
+  }
+
+  bool fills_in_loop(const StmtPtr& stmt) const {
+    const auto loop = fill_loop_of(stmt, analysis_);
+    return loop && std::ranges::any_of(*loop->body, [&](const StmtPtr& part) {
+             return fills(part, array_) || fills_in_loop(part);
+           });
   }
 
   Status find_fill() {
     for (const StmtPtr& stmt : *fill_.place) {
-      if (!fills(stmt, array_)) continue;
-      fill_.statements.push_back(stmt.get());
-      const auto* store = store_to(stmt, array_);
-      Status status = store != nullptr ? take_store(*store) : take_branch(*as<Branch>(stmt));
-      if (!status) return status;
+      const std::size_t before = fill_.statements.size();
+      if (Status status = take(stmt); !status) return status;
+      if (fill_.statements.size() > before) fill_.roots.push_back(stmt.get());
     }
     if (fill_.guard && !fill_.otherwise) {
       // Where it never holds nobody fills the element, and nobody may read it.
@@ -157,6 +198,26 @@ class FillFinder {
       *expr = chosen_value(*expr);
       if ((*expr)->type != array_.scalar && !source::is_number(*expr, 0))
         return refuse(name_ + "is of another type than what is copied");
+    }
+    return {};
+  }
+
+  // The fills that the statement is or holds.
+  Status take(const StmtPtr& stmt) {
+    if (fills(stmt, array_)) {
+      fill_.statements.push_back(stmt.get());
+      const auto* store = store_to(stmt, array_);
+      return store != nullptr ? take_store(*store) : take_branch(*as<Branch>(stmt));
+    }
+    if (!fills_in_loop(stmt)) return {};
+    const FillLoop loop = *fill_loop_of(stmt, analysis_);
+    if (!rounds_.emplace(loop.counter, loop.rounds).second)
+      return refuse(name_ + "is filled several times");
+    fill_.loop_names.insert(loop.counter);
+    for (const StmtPtr& part : *loop.body) {
+      if (const auto* declaration = as<Declaration>(part))
+        fill_.loop_names.insert(declaration->variable.name);
+      if (Status status = take(part); !status) return status;
     }
     return {};
   }
@@ -186,7 +247,8 @@ class FillFinder {
     return {};
   }
 
-  // Indices whose digits are the thread's indices, each once, and always the same.
+  // Indices whose digits are the thread's indices and loops' counters, each once, and always the
+  // same.
   Status take_indices(const Assignment& store) {
     std::vector<FillIndex> indices;
     std::vector<std::string> axes;
@@ -216,10 +278,16 @@ class FillFinder {
         result.offset = factor;
         continue;
       }
-      if (monomial.size() != 1 || !monomial.front().starts_with("threadIdx.") || factor < 1)
+      if (monomial.size() != 1 || factor < 1) return std::nullopt;
+      const std::string& axis = monomial.front();
+      const auto rounds = rounds_.find(axis);
+      if (rounds != rounds_.end()) {
+        result.digits.push_back({axis, factor, rounds->second});
+      } else if (axis.starts_with("threadIdx.")) {
+        result.digits.push_back({axis, factor, std::int64_t{extent(block_, axis.back() - 'x')}});
+      } else {
         return std::nullopt;
-      const int axis = monomial.front().back() - 'x';
-      result.digits.push_back({monomial.front(), factor, std::int64_t{extent(block_, axis)}});
+      }
     }
     std::ranges::sort(result.digits, std::ranges::greater(), &FillDigit::pitch);
     std::int64_t below = 1;  // how many numbers the smaller digits make
@@ -247,6 +315,7 @@ class FillFinder {
     if (variable == nullptr) return value;
     const auto first_fill =
         std::ranges::find(*fill_.place, fill_.statements.front(), &StmtPtr::get);
+    if (first_fill == fill_.place->end()) return value;  // in a loop
     const Declaration* declared = nullptr;
     const Branch* choice = nullptr;
     for (auto stmt = fill_.place->begin(); stmt != first_fill; ++stmt) {
@@ -272,13 +341,13 @@ class FillFinder {
   Block of_fill() const {
     Block found;
     std::ranges::copy_if(*fill_.place, std::back_inserter(found), [&](const StmtPtr& stmt) {
-      return std::ranges::count(fill_.statements, stmt.get()) != 0;
+      return std::ranges::count(fill_.roots, stmt.get()) != 0;
     });
     return found;
   }
 
   Status require_reads_behind() const {
-    const auto last = std::ranges::find(*fill_.place, fill_.statements.back(), &StmtPtr::get);
+    const auto last = std::ranges::find(*fill_.place, fill_.roots.back(), &StmtPtr::get);
     const int inside = uses_in(of_fill(), array_.name);
     const Block rest(last + 1, fill_.place->end());
     const int behind = uses_in(rest, array_.name);
@@ -309,8 +378,8 @@ class FillFinder {
 
   Status require_barriers() const {
     const Block& place = *fill_.place;
-    const auto first = std::ranges::find(place, fill_.statements.front(), &StmtPtr::get);
-    const auto last = std::ranges::find(place, fill_.statements.back(), &StmtPtr::get);
+    const auto first = std::ranges::find(place, fill_.roots.front(), &StmtPtr::get);
+    const auto last = std::ranges::find(place, fill_.roots.back(), &StmtPtr::get);
     const auto is_barrier = [](const StmtPtr& stmt) { return is<Barrier>(stmt); };
     const auto reads = [&](const StmtPtr& stmt) { return reads_of_others(stmt); };
     const auto first_read = std::find_if(last + 1, place.end(), reads);
@@ -329,10 +398,11 @@ class FillFinder {
   const Variable& array_;
   const std::string name_;
   const Dim3& block_;
+  std::map<std::string, std::int64_t> rounds_;  // of loops that fill, by counter
   StagedFill fill_;
 };
 
-// By thread axis: the index of the thread that filled an element.
+// By thread axis and counter: the index of the thread that filled an element, and its round.
 using Filler = std::map<std::string, ExprPtr>;
 
 std::vector<Variable> shared_arrays(const Kernel& kernel) {
@@ -393,9 +463,16 @@ class CopyRemover {
       }
       auto copy = std::make_shared<ForLoop>(to<ForLoop>(rewritten[i]));
       copy->body = without_fill(loop->body, to<ForLoop>(rewritten[i]).body, array, fill);
-      kept.push_back(std::move(copy));
+      const bool is_left = !std::ranges::all_of(
+          copy->body, [](const StmtPtr& part) { return is<Declaration>(part); });
+      if (is_left || !holds_fill(loop->body, fill)) kept.push_back(std::move(copy));
     }
     return kept;
+  }
+
+  static bool holds_fill(const Block& block, const StagedFill& fill) {
+    return any_statement(
+        block, [&](const Stmt& stmt) { return std::ranges::count(fill.statements, &stmt) != 0; });
   }
 
   // What the thread that filled the element has put there.
@@ -407,11 +484,11 @@ class CopyRemover {
       if (!find_filler(indices[i], fill.indices[i], filler))
         return refuse("an element of '" + array.name + "' may be read that no thread fills");
     }
-    auto value = as_thread(fill.value, filler);
+    auto value = as_thread(fill.value, filler, fill.loop_names);
     if (!value || !fill.guard) return value;
-    auto guard = as_thread(fill.guard, filler);
+    auto guard = as_thread(fill.guard, filler, fill.loop_names);
     if (!guard) return guard;
-    auto otherwise = as_thread(fill.otherwise, filler);
+    auto otherwise = as_thread(fill.otherwise, filler, fill.loop_names);
     if (!otherwise) return otherwise;
     return with_type(conditional(*guard, *value, *otherwise), fill.value->type);
   }
@@ -421,8 +498,7 @@ class CopyRemover {
     const auto polynomial = analysis_.polynomial(index);
     if (filled.digits.size() == 1 && filled.offset == 0 && is_within(index, filled.digits[0])) {
       const std::string& axis = filled.digits[0].axis;
-      filler[axis] =
-          polynomial && *polynomial == Polynomial::symbol(axis) ? source::builtin(axis) : index;
+      filler[axis] = polynomial && is_own_index(*polynomial, axis) ? source::builtin(axis) : index;
       return true;
     }
     if (!polynomial) return false;
@@ -442,8 +518,8 @@ class CopyRemover {
           remainder = remainder + Polynomial(factor % digit.pitch) * term;
         }
       }
-      const ExprPtr value = quotient == Polynomial::symbol(digit.axis) ? source::builtin(digit.axis)
-                                                                       : to_expression(quotient);
+      const ExprPtr value = is_own_index(quotient, digit.axis) ? source::builtin(digit.axis)
+                                                               : to_expression(quotient);
       if (!is_within(value, digit)) return false;
       filler[digit.axis] = value;
       rest = remainder;
@@ -451,19 +527,25 @@ class CopyRemover {
     return rest.is_zero();
   }
 
+  static bool is_own_index(const Polynomial& index, const std::string& axis) {
+    return axis.starts_with("threadIdx.") && index == Polynomial::symbol(axis);
+  }
+
   bool is_within(const ExprPtr& index, const FillDigit& digit) const {
     const auto range = range_of(index, analysis_, block_);
     return range && range->low >= 0 && range->high < digit.extent;
   }
 
-  // The expression as the filler computes it, where another thread asks.
-  Result<ExprPtr> as_thread(const ExprPtr& expr, const Filler& filler) const {
+  // The expression as the filler computes it, where another thread asks. Names of loops that fill
+  // mean nothing there.
+  Result<ExprPtr> as_thread(const ExprPtr& expr, const Filler& filler,
+                            const std::set<std::string>& loop_names) const {
     Status status;
     const ExprPtr result = rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
       if (!status) return std::nullopt;
       if (const auto* builtin = as<Builtin>(node)) return index_of_thread(*builtin, filler, status);
       if (const auto* variable = as<VariableReference>(node))
-        return local_as_thread(*variable, filler, status);
+        return local_as_thread(*variable, filler, loop_names, status);
       if (as<Subscript>(node) != nullptr) status = require_read_only(*node);
       const auto* call = as<Call>(node);
       const bool is_pure =
@@ -490,7 +572,11 @@ class CopyRemover {
   }
 
   std::optional<ExprPtr> local_as_thread(const VariableReference& variable, const Filler& filler,
+                                         const std::set<std::string>& loop_names,
                                          Status& status) const {
+    const bool is_of_loop = loop_names.contains(variable.name);
+    if (const auto round = filler.find(variable.name); is_of_loop && round != filler.end())
+      return as_type(round->second, variable.type);
     if (analysis_.local(variable.name) == nullptr) {  // a parameter
       if (assigned_.contains(variable.name))
         status = refuse("'" + variable.name + "' changes in the kernel");
@@ -499,16 +585,17 @@ class CopyRemover {
     // By an axis along which the other thread has the same index, its value is the same.
     const bool varies = std::ranges::any_of(varying_, [&](const auto& names) {
       const auto index = filler.find(names.first);
-      const bool is_same = index != filler.end() && is_builtin(*index->second, names.first);
-      return !is_same && names.second.contains(variable.name);
+      const bool keeps_index = index != filler.end() && is_builtin(*index->second, names.first);
+      return !keeps_index && names.second.contains(variable.name);
     });
     const ExprPtr definition = analysis_.definition(variable.name);
-    if (!varies && (definition || analysis_.loop(variable.name) != nullptr)) return std::nullopt;
+    const bool is_same = !varies && !is_of_loop;
+    if (is_same && (definition || analysis_.loop(variable.name) != nullptr)) return std::nullopt;
     if (!definition || analysis_.loop(variable.name) != nullptr) {
       status = refuse("'" + variable.name + "' changes or comes from memory");
       return std::nullopt;
     }
-    auto value = as_thread(definition, filler);
+    auto value = as_thread(definition, filler, loop_names);
     if (!value) {
       status = value.error();
       return std::nullopt;

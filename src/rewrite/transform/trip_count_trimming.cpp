@@ -61,9 +61,7 @@ class IdleCheck {
       return small(static_cast<double>(literal->value));
     if (const auto* literal = as<FloatingLiteral>(expr))
       return small(std::strtod(literal->spelling.c_str(), nullptr));
-    if (const auto* cast = as<Cast>(expr)) {
-      return expr->type ? number_of(cast->operand) : std::nullopt;
-    }
+    if (const ExprPtr inner = converted(expr)) return expr->type ? number_of(inner) : std::nullopt;
     if (const auto* variable = as<VariableReference>(expr)) {
       const ExprPtr definition = analysis_.definition(variable->name);
       const bool is_value = definition && analysis_.loop(variable->name) == nullptr;
@@ -123,7 +121,7 @@ class IdleCheck {
   }
 
   static std::optional<double> small(double value) {
-    constexpr double kMost = 1024;  // exact in half precision, too
+    constexpr double kMost = 256;  // exact in bfloat16, too
     const bool is_whole = value == static_cast<double>(static_cast<int>(value));
     return is_whole && value <= kMost && value >= -kMost ? std::optional(value) : std::nullopt;
   }
