@@ -223,13 +223,13 @@ std::vector<Parameter> fitted_parameters(const DeviceSpec& start) {
     double deviation;  // of the prior
   };
   // Left out: what is known from data sheets (SMs, lanes, sizes), the clock, which every time on
-  // the SM side is a multiple of, and atomics, which bench/h200/atomics.cu measures one by one.
+  // the SM side is a multiple of, and atomics and sectors written whole, which
+  // bench/h200/atomics.cu and writes.cu measure one by one.
   constexpr std::array kChoices = {
       Choice{"kernel_launch_seconds", 4.0, 0.5},
       Choice{"block_launch_clocks", 8.0, 0.7},
       Choice{"dram_bytes_per_second", 2.0, 0.2},
       Choice{"l2_bytes_per_second", 4.0, 0.4},
-      Choice{"l2_write_bytes_per_second", 4.0, 0.4},
       Choice{"l2_partial_write_bytes_per_second", 4.0, 0.4},
       Choice{"lsu_bytes_per_clock", 2.0, 0.2},
       Choice{"shared_latency", 3.0, 0.3},
