@@ -16,6 +16,7 @@ OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mu
 COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne}
 IF = re.compile(r"\bif\s*(?:constexpr\s*)?\(")
 DEEPEST_CALL = 4
+KEYWORDS = ("if", "for", "while", "switch")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +29,7 @@ def value_of(text, known):
     """The number that a C++ expression is, or None."""
     text = re.sub(r"\b(?:static_cast|reinterpret_cast)\s*<[^<>]*>", "", text)
     text = re.sub(rf"\(\s*{TYPE}\s*\)", "", text)
+    text = re.sub(rf"\b{TYPE}\s*\(", "(", text)
     text = re.sub(r"(\d)(?:[uU]?[lL]{0,2}|[uU])\b", r"\1", text)
     text = re.sub(r"(\d\.?(?:e[+-]?\d+)?)[fF]\b", r"\1", text)
     text = re.sub(r"!(?!=)", " not ", text.replace("&&", " and ").replace("||", " or ").replace("true", "1").replace("false", "0"))
@@ -87,6 +89,8 @@ def functions_of(text):
     """Parameters' names and body of each function, by its name."""
     found = {}
     for match in FUNCTION.finditer(text):
+        if match.group(1) in KEYWORDS:
+            continue
         names = [re.sub(r"\[\w*\]$", "", one.split("=")[0].strip()).split()[-1].lstrip("*&") for one in parts(match.group(2))]
         found.setdefault(match.group(1), (names, bracketed(text, match.end() - 1)))
     return found

@@ -51,6 +51,11 @@ class Launches(unittest.TestCase):
         self.assertEqual(self.of(SOURCE, "int main() {}")[0], ("clear", {}))
         self.assertIsNone(launches.value_of("input.size(0) * 2", {}))
         self.assertEqual(launches.value_of("(n + 16u - 1) / 16", {"n": 33}), 3)
+        self.assertEqual(launches.value_of("int(n) + (int)n", {"n": 33}), 66)
+
+    def test_loops_are_no_functions(self):
+        found = self.of(SOURCE.replace("    clear<<<1, 32>>>", "    for (int i = 0; i < 4; ++i) { clear<<<1, 32>>>").replace("* 10LL);", "* 10LL); }"), DRIVER)
+        self.assertEqual(found[-2:], [("product", {"M": 4, "N": 8, "slope": 0.5}), ("clear", {"n": 30})])
 
 
 if __name__ == "__main__":

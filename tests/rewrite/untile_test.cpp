@@ -109,6 +109,18 @@ TEST(Untile, KnowsArraysThatLoopsFill) {
   expect_no_text(plain, "__s");
 }
 
+// An element of a later round would be what an earlier strip left.
+TEST(Untile, RefusesArraysThatTheLoopOfTheirFillReads) {
+  std::string fill = kFillRow;
+  fill.insert(fill.rfind("    }\n"), "      c[ty][i] = a[ty][i];\n");
+  const auto kernel = half_product(
+      "    __shared__ __half c[16][32];\n" + fill +
+      "    for (int j = 0; j < 32; ++j) b[j][tx] = t + j < K && col < N ? B[(t + j) * N + col] : "
+      "__float2half(0.f);\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, kUntile, "what is copied is not of a buffer that is only read");
+}
+
 // Each round of `j` puts another value into the same element: the last one stays.
 TEST(Untile, RefusesRoundsThatFillTheSame) {
   const auto kernel =

@@ -349,6 +349,11 @@ class FillFinder {
   Status require_reads_behind() const {
     const auto last = std::ranges::find(*fill_.place, fill_.roots.back(), &StmtPtr::get);
     const int inside = uses_in(of_fill(), array_.name);
+    Block fills;
+    for (const Stmt* statement : fill_.statements)
+      fills.emplace_back(StmtPtr(), statement);
+    // In a loop that fills, an element may be read before its round.
+    if (inside != uses_in(fills, array_.name)) return refuse(name_ + "is read where it is filled");
     const Block rest(last + 1, fill_.place->end());
     const int behind = uses_in(rest, array_.name);
     const bool is_changed = any_statement(rest, [&](const Stmt& stmt) {
