@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace regraph::source {
@@ -24,6 +25,22 @@ std::string plain_name(const std::string& wanted) {
   const std::size_t qualifier = name.rfind("::", end);
   const std::size_t begin = qualifier == std::string::npos ? 0 : qualifier + 2;
   return name.substr(begin, end - begin);
+}
+
+// Whether the namespaces `own` ("ops::v1::") end as `qualifier` does; namespaces of `own` may be
+// left out of it after the first that it names, as inline ones are in C++.
+bool fits_namespaces(std::string_view own, std::string_view qualifier) {
+  const auto last_of = [](std::string_view text) {
+    const std::size_t before = text.rfind("::", text.size() - 3);
+    return before == std::string_view::npos ? text : text.substr(before + 2);
+  };
+  while (!qualifier.empty()) {
+    if (own.empty()) return false;
+    const std::string_view last = last_of(own);
+    if (last == last_of(qualifier)) qualifier.remove_suffix(last.size());
+    own.remove_suffix(last.size());
+  }
+  return true;
 }
 
 class KernelChooser {
@@ -69,21 +86,32 @@ class KernelChooser {
   }
 
  private:
-  // The kernels that "v2::scale<float>" may mean, whose namespaces end so. Of a template the
-  // template itself, not what it is specialised to.
+  // The kernels that "v2::scale<float>" may mean, whose namespaces end so; where there are none,
+  // those with further namespaces in between. Of a template the template itself, not what it is
+  // specialised to.
   std::vector<const TopLevelDeclaration*> kernels_called(const std::string& wanted) const {
     const std::string name = plain_name(wanted);
     std::string qualifier = wanted.substr(0, wanted.find('<'));
     qualifier = qualifier.substr(0, qualifier.rfind(name));
     if (qualifier.starts_with("::")) qualifier.erase(0, 2);
+    auto found = kernels_where(name, [&](const std::string& own) {
+      return qualifier.empty() || own == qualifier || own.ends_with("::" + qualifier);
+    });
+    if (found.empty()) {
+      found = kernels_where(
+          name, [&](const std::string& own) { return fits_namespaces(own, qualifier); });
+    }
+    return found;
+  }
+
+  template <typename Fits>
+  std::vector<const TopLevelDeclaration*> kernels_where(const std::string& name,
+                                                        const Fits& fits) const {
     std::vector<const TopLevelDeclaration*> found;
     for (std::size_t i = 0; i < declarations_.size(); ++i) {
       const TopLevelDeclaration& declaration = declarations_[i];
-      const std::string& own = namespaces_[i];
-      const bool fits = own == qualifier || own.ends_with("::" + qualifier);
       if (declaration.is_kernel() && !is_specialisation(declaration) &&
-          !declaration.names.empty() && declaration.names.front() == name &&
-          (qualifier.empty() || fits))
+          !declaration.names.empty() && declaration.names.front() == name && fits(namespaces_[i]))
         found.push_back(&declaration);
     }
     return found;

@@ -94,6 +94,19 @@ TEST(Extract, ChoosesAmongKernels) {
   EXPECT_NE(nothing.error().message.find("no __global__ function"), std::string::npos);
 }
 
+TEST(Extract, InlineNamespacesMayBeLeftOut) {
+  const std::string source =
+      "namespace ops {\ninline namespace v1 {\n__global__ void k() {}\n}\n}\n"
+      "namespace other {\n__global__ void k() {}\n}\n";
+  for (const char* name : {"ops::k", "ops::v1::k", "v1::k"}) {
+    const auto code = extract(source, {name});
+    ASSERT_TRUE(code.ok()) << code.error().message;
+    EXPECT_EQ(code->qualified_kernels.front(), "ops::v1::k") << name;
+  }
+  EXPECT_FALSE(extract(source, {"v1::ops::k"}).ok());
+  EXPECT_FALSE(extract(source, {"k"}).ok());
+}
+
 TEST(Extract, RefusesTextures) {
   const auto code =
       extract("texture<float, 1> t;\n__global__ void k(float* a) { a[0] = tex1Dfetch(t, 0); }\n");
