@@ -4,6 +4,7 @@
 #include "affine/guarded_access.h"
 #include "affine/ranges.h"
 #include "affine/size_expression.h"
+#include "affine/refusal.h"
 #include "affine/varying.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -153,6 +154,15 @@ ExprPtr grid_extent(const Launch& launch, int axis, const Kernel& kernel) {
   // Products of sizes may be beyond 32 bits, the extent itself is not.
   const bool wide = fixed.text().find('*') != std::string::npos;
   return size_in_kernel(fixed, kernel, Analysis(kernel), wide);
+}
+
+Result<ExprPtr> thread_limit(const Kernel& kernel, const Analysis& analysis, const Launch& launch,
+                             int axis) {
+  const auto obstacle = grid_guard_obstacle(kernel, analysis, launch, axis);
+  if (!obstacle) return ExprPtr();
+  const ExprPtr blocks = grid_extent(launch, axis, kernel);
+  if (!blocks) return refuse("threads past the end of the grid could not be told: " + *obstacle);
+  return source::multiply(blocks, integer(extent(launch.block, axis)));
 }
 
 }  // namespace regraph::rewrite

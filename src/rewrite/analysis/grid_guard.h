@@ -1,6 +1,7 @@
 // What stops blocks beyond the end of a grid. Used by thread_coarsen.
 #pragma once
 
+#include "base/result.h"
 #include "kernel/launch_plan.h"
 #include "rewrite/forms/ir.h"
 #include "source/analysis.h"
@@ -24,5 +25,10 @@ namespace regraph::rewrite {
 // it is made of anything else. Where it is null, what was launched before is gridDim, as long as
 // the grid stays as it is.
 [[nodiscard]] ExprPtr grid_extent(const Launch& launch, int axis, const Kernel& kernel);
+
+// How many threads there are along `axis`, where no guard stops at them; null where one does.
+// Error: refused, where the kernel could not tell.
+[[nodiscard]] Result<ExprPtr> thread_limit(const Kernel& kernel, const Analysis& analysis,
+                                           const Launch& launch, int axis);
 
 }  // namespace regraph::rewrite

@@ -121,12 +121,9 @@ class ProductFinder {
 
   // The threads there are along the factor's axis, where no guard stops at them.
   Status limit_axis(ProductFactor& factor) const {
-    const int axis = factor.axis.axis;
-    const auto obstacle = grid_guard_obstacle(form_.kernel, form_.analysis, launch_, axis);
-    if (!obstacle) return {};
-    const ExprPtr blocks = grid_extent(launch_, axis, form_.kernel);
-    if (!blocks) return refuse("threads past the end of the grid could not be told: " + *obstacle);
-    factor.axis.limit = multiply(blocks, integer(extent(launch_.block, axis)));
+    auto limit = thread_limit(form_.kernel, form_.analysis, launch_, factor.axis.axis);
+    if (!limit) return limit.error();
+    factor.axis.limit = std::move(*limit);
     return {};
   }
 

@@ -50,6 +50,12 @@ struct MatrixProduct {
   ScalarType sum_type = ScalarType::f32;     // or i32
   std::string sum;                           // what products are added to
   std::vector<ExprPtr> guards;               // under which they are
+  // Zeros stand for what guards inside of the loop skip. They add nothing unless the other factor
+  // is infinite or no number; where the loop's part of the sum is no number, the loop runs as it
+  // did.
+  bool may_meet_infinity = false;
+  // Arrays of which neighbours along the axis of the columns are known to be neighbours in memory.
+  std::set<std::string> row_major;
   std::array<ProductFactor, 2> factors;
 
   // Of the 16 bytes that are copied at once.

@@ -34,7 +34,7 @@ std::optional<Polynomial> with_coordinate(const Polynomial& polynomial, int axis
 }
 
 ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch& launch,
-                       std::span<const ProductAxis> axes) {
+                       std::span<const ProductAxis> axes, OtherAxes others) {
   return rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
     if (const auto* builtin = as<Builtin>(node)) {
       for (int axis = 0; axis < 3; ++axis) {
@@ -43,11 +43,14 @@ ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form, const Launch
       }
       for (const auto& [axis, coordinate, limit] : axes) {
         const ExprPtr place = cast("unsigned int", variable(coordinate));
-        const ExprPtr threads = integer(extent(launch.block, axis));
-        if (builtin->name == builtin_on("blockIdx", axis)) return divide(place, threads);
+        const std::int64_t threads_there = extent(launch.block, axis);
+        const ExprPtr threads = integer(threads_there);
+        if (builtin->name == builtin_on("blockIdx", axis))
+          return threads_there == 1 ? place : divide(place, threads);
         if (builtin->name == builtin_on("threadIdx", axis)) return remainder(place, threads);
       }
-      if (builtin->name.starts_with("threadIdx")) return integer(0);
+      if (others == OtherAxes::one_thread && builtin->name.starts_with("threadIdx"))
+        return integer(0);
       return std::nullopt;
     }
     if (!is<Binary>(node) && !is<Cast>(node)) return std::nullopt;

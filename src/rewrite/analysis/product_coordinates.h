@@ -19,10 +19,13 @@ namespace regraph::rewrite {
                                                         const Dim3& block,
                                                         const std::string& coordinate);
 
-// The kernel's expression with what asks for the thread replaced by coordinates; blocks have one
-// thread along the axes that have none.
+// Where threads stand along axes that have no coordinate.
+enum class OtherAxes { one_thread, as_they_are };
+
+// The kernel's expression with what asks for the thread replaced by coordinates.
 [[nodiscard]] ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form,
-                                     const Launch& launch, std::span<const ProductAxis> axes);
+                                     const Launch& launch, std::span<const ProductAxis> axes,
+                                     OtherAxes others = OtherAxes::one_thread);
 // The same for the axes of a product.
 [[nodiscard]] ExprPtr in_coordinates(const ExprPtr& expr, const KernelForm& form,
                                      const Launch& launch, const MatrixProduct& product);

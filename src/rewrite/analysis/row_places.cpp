@@ -27,11 +27,9 @@ Status RowPlacer::place_threads() {
   const int axis = places_.axis.axis;
   places_.axis.coordinate =
       fresh_name((*form)->kernel, std::string("at_") + kAxes[static_cast<std::size_t>(axis)]);
-  if (grid_guard_obstacle((*form)->kernel, (*form)->analysis, launch_, axis)) {
-    const ExprPtr blocks = grid_extent(launch_, axis, (*form)->kernel);
-    if (!blocks) return refuse("threads past the end of the grid could not be told");
-    places_.axis.limit = multiply(blocks, integer(extent(launch_.block, axis)));
-  }
+  auto limit = thread_limit((*form)->kernel, (*form)->analysis, launch_, axis);
+  if (!limit) return limit.error();
+  places_.axis.limit = std::move(*limit);
   Kernel kernel = (*form)->kernel;
   const std::array axes = {places_.axis};
   kernel.body =

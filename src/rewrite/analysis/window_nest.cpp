@@ -40,8 +40,8 @@ namespace {
 
 class NestFinder {
  public:
-  NestFinder(const Kernel& kernel, const Analysis& analysis)
-      : kernel_(kernel), analysis_(analysis) {}
+  NestFinder(const Kernel& kernel, const Analysis& analysis, WindowLengths lengths)
+      : kernel_(kernel), analysis_(analysis), lengths_(lengths) {}
 
   Result<WindowNest> find(std::size_t position) {
     nest_.position = position;
@@ -58,6 +58,10 @@ class NestFinder {
     const auto counted = counted_loop_of(*stmt);
     if (loop == nullptr || !counted || counted->stride != 1)
       return refuse("a loop does not count up by one");
+    if (lengths_ == WindowLengths::any) {
+      nest_.loops.push_back({loop, *counted, std::nullopt, false});
+      return descend(loop->body);
+    }
     const auto first = analysis_.polynomial(counted->first);
     const auto limit = analysis_.polynomial(counted->limit);
     if (!first || !limit) return refuse("a loop's bounds are not known before the kernel runs");
@@ -206,17 +210,19 @@ class NestFinder {
 
   const Kernel& kernel_;
   const Analysis& analysis_;
+  const WindowLengths lengths_;
   WindowNest nest_;
 };
 
 }  // namespace
 
-Result<WindowNest> find_window_nest(const Kernel& kernel, const Analysis& analysis) {
+Result<WindowNest> find_window_nest(const Kernel& kernel, const Analysis& analysis,
+                                    WindowLengths lengths) {
   Error reason = refuse("the kernel has no loop that all threads reach");
   const std::vector<StmtPtr> reached = loops_all_reach(kernel.body, analysis);
   for (std::size_t at = 0; at < kernel.body.size(); ++at) {
     if (std::find(reached.begin(), reached.end(), kernel.body[at]) == reached.end()) continue;
-    auto nest = NestFinder(kernel, analysis).find(at);
+    auto nest = NestFinder(kernel, analysis, lengths).find(at);
     if (nest) return nest;
     reason = refuse("loop at line " + std::to_string(kernel.body[at]->line) + ": " +
                     nest.error().message);

@@ -48,9 +48,17 @@ struct WindowNest {
   [[nodiscard]] bool adds_over(const std::string& counter) const;
 };
 
-// The first loop of the body that has that shape. Its bounds are the same for all threads. Error:
-// refused, with what is in the way of the last loop that was looked at.
-[[nodiscard]] Result<WindowNest> find_window_nest(const Kernel& kernel, const Analysis& analysis);
+// How long the loops of a nest may be.
+enum class WindowLengths {
+  constant_inside,  // the first may be of any length, from zero on; those inside are constant
+  any,              // known when the kernel begins; they may differ between threads
+};
+
+// The first loop of the body that has that shape. The first loop's bounds are the same for all
+// threads. Error: refused, with what is in the way of the last loop that was looked at.
+[[nodiscard]] Result<WindowNest> find_window_nest(
+    const Kernel& kernel, const Analysis& analysis,
+    WindowLengths lengths = WindowLengths::constant_inside);
 
 // The factors of a product, written with * or as the first two arguments of fmaf.
 [[nodiscard]] std::vector<ExprPtr> factors_of(const ExprPtr& value);

@@ -53,7 +53,7 @@ class AttentionCode {
     // Results go where the warp's queries were.
     wait(0);
     write_attention_results(text_, pattern_, tile_, names_);
-    return text_.block();
+    return text_.block(fresh_);
   }
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rewrite/forms/ir.h"
+#include "rewrite/forms/names.h"
 
 #include <fmt/format.h>
 
@@ -42,8 +43,13 @@ class CodeLines {
 
   // All lines as one statement, so that the kernel's own indentation comes in front of the first.
   [[nodiscard]] Block block() const;
+  // The same behind declarations of names for the blocks' numbers and the grid's extents that the
+  // lines ask for: who rewrites these finds them there, and not in text.
+  [[nodiscard]] Block block(Names& names) const;
 
  private:
+  [[nodiscard]] std::string text() const;
+
   std::vector<std::string> lines_;
   std::size_t depth_ = 1;
 };

@@ -1,6 +1,7 @@
 #include "rewrite/transform/product_elements.h"
 
 #include "affine/block_geometry.h"
+#include "rewrite/analysis/loop_choice.h"
 #include "rewrite/analysis/product_coordinates.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -119,6 +120,7 @@ class StagedElements {
   // Whether elements that follow each other along the columns do so in the array, where the
   // original stores to it.
   bool are_neighbours(const Block& original, const std::string& array) const {
+    if (product_.row_major.contains(array)) return true;
     const ProductAxis& columns = factor(1 - rows_).axis;
     bool result = false;
     walk(original, [&](const Stmt& stmt) {
@@ -194,15 +196,34 @@ class StagedElements {
 
 }  // namespace
 
+namespace {
+
+// The loop, with those inside of it, as it is where it is hardly ever run.
+StmtPtr without_unrolling(const StmtPtr& stmt) {
+  const auto counted = counted_loop_of(*stmt);
+  const auto* loop = as<ForLoop>(stmt);
+  if (loop == nullptr || !counted) return stmt;
+  Block body = rewrite_statements(loop->body, [](const StmtPtr& inner) -> std::optional<Block> {
+    if (!is<ForLoop>(*inner)) return std::nullopt;
+    return Block{without_unrolling(inner)};
+  });
+  return counted_loop(counted->name, counted->first, counted->limit, counted->stride,
+                      std::move(body), kNeverUnroll);
+}
+
+}  // namespace
+
 Block element_body(const KernelForm& form, const Launch& launch, const MatrixProduct& product,
                    const ExprPtr& part) {
   Block body =
       rewrite_statements(form.kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
         if (stmt.get() != product.loop) return std::nullopt;
-        const StmtPtr sum =
-            assign(variable(product.sum, product.sum_type), AssignmentOperator::add, part);
-        if (product.guards.empty()) return Block{sum};
-        return Block{branch(conjunction(product.guards), {sum})};
+        Block sum = {
+            assign(variable(product.sum, product.sum_type), AssignmentOperator::add, part)};
+        if (product.may_meet_infinity)
+          sum = {branch(equals(part, part), std::move(sum), {without_unrolling(stmt)})};
+        if (product.guards.empty()) return sum;
+        return Block{branch(conjunction(product.guards), std::move(sum))};
       });
   return rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
     return in_coordinates(expr, form, launch, product);

@@ -73,7 +73,7 @@ class QuantizedCode {
     define_multiply();
     go_over_words();
     add_up();
-    return text_.block();
+    return text_.block(fresh_);
   }
 
  private:

@@ -55,7 +55,7 @@ class TensorCode {
     } else {
       finish();
     }
-    return text_.block();
+    return text_.block(fresh_);
   }
 
  private:
@@ -243,7 +243,7 @@ class TensorCode {
   void multiply_fragments() {
     text_.line("const int {} = {};", names_.set,
                tile_.ahead ? fmt::format("{} / {} % 2", names_.inner, tile_.step_depth()) : "0");
-    over_fragments();
+    open_fragment_loops(text_, tile_, names_, rows_);
     if (tile_.split)
       multiply_split_fragment();
     else
@@ -280,48 +280,19 @@ class TensorCode {
         {part(b, first_b), part(b, first_b + 1)});
   }
 
-  // Opens the loops over a warp's fragments.
-  void over_fragments() {
-    text_.unroll();
-    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.i, tile_.warp[role(0)] / 16);
-    text_.unroll();
-    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.j, tile_.warp[role(1)] / 8);
-  }
-
   // The sums go through shared memory, where the strips were, so that neighbours are stored
   // together.
   void finish_staged() {
-    const int pitch = tile_.staged_pitch(rows_);
-    text_.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
-    text_.line("__syncthreads();");
-    text_.line("{0}* const {1} = ({0}*){2};", sum_type(), staged_, names_.tiles);
-    const std::string of_slice =
-        is_sliced() ? fmt::format("{} * {} + ", names_.slice, tile_.staged_elements(rows_)) : "";
-    over_fragments();
-    text_.unroll();
-    text_.open("for (int {0} = 0; {0} < 4; {0} += 2)", names_.e);
-    text_.line("const int {} = {} + 16 * {} + {} + 4 * {};", names_.line, names_.in_warp[rows_],
-               names_.i, names_.group, names_.e);
-    text_.line("const int {} = {} + 8 * {} + 2 * {};", names_.offset, names_.in_warp[1 - rows_],
-               names_.j, names_.place);
-    text_.line(
-        "*({8}2*)&{0}[{9}{1} * {2} + {3}] = make_{8}2({4}[{5}][{6}][{7}], {4}[{5}][{6}][{7} + "
-        "1]);",
-        staged_, names_.line, pitch, names_.offset, names_.sums, names_.i, names_.j, names_.e,
-        sum_type(), of_slice);
-    text_.close();
-    text_.close();
-    text_.close();
-    text_.line("__syncthreads();");
+    write_sums_to_shared(text_, product_, tile_, names_, rows_, staged_);
     TensorNames staged = names_;
     staged.sums = staged_;
-    write_staged_elements(text_, form_, launch_, product_, tile_, staged, rows_, pitch,
-                          tile_.threads());
+    write_staged_elements(text_, form_, launch_, product_, tile_, staged, rows_,
+                          tile_.staged_pitch(rows_), tile_.threads());
   }
 
   // What the original does with an element, with the loop's part of the sum at hand.
   void finish() {
-    over_fragments();
+    open_fragment_loops(text_, tile_, names_, rows_);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < 4; ++{0})", names_.e);
     for (const std::size_t which : {0UL, 1UL}) {

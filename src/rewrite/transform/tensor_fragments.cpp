@@ -248,6 +248,39 @@ void define_tensor_load(CodeLines& lines, const MatrixProduct& product, const Te
   }
 }
 
+void open_fragment_loops(CodeLines& lines, const TensorTile& tile, const TensorNames& names,
+                         std::size_t rows) {
+  lines.unroll();
+  lines.open("for (int {0} = 0; {0} < {1}; ++{0})", names.i, tile.warp[rows] / 16);
+  lines.unroll();
+  lines.open("for (int {0} = 0; {0} < {1}; ++{0})", names.j, tile.warp[1 - rows] / 8);
+}
+
+void write_sums_to_shared(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                          const TensorNames& names, std::size_t rows, const std::string& staged) {
+  const std::string type(cuda_name(product.sum_type));
+  lines.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+  lines.line("__syncthreads();");
+  lines.line("{0}* const {1} = ({0}*){2};", type, staged, names.tiles);
+  const std::string of_slice =
+      tile.slices > 1 ? fmt::format("{} * {} + ", names.slice, tile.staged_elements(rows)) : "";
+  open_fragment_loops(lines, tile, names, rows);
+  lines.unroll();
+  lines.open("for (int {0} = 0; {0} < 4; {0} += 2)", names.e);
+  lines.line("const int {} = {} + 16 * {} + {} + 4 * {};", names.line, names.in_warp[rows], names.i,
+             names.group, names.e);
+  lines.line("const int {} = {} + 8 * {} + 2 * {};", names.offset, names.in_warp[1 - rows], names.j,
+             names.place);
+  lines.line(
+      "*({8}2*)&{0}[{9}{1} * {2} + {3}] = make_{8}2({4}[{5}][{6}][{7}], {4}[{5}][{6}][{7} + 1]);",
+      staged, names.line, tile.staged_pitch(rows), names.offset, names.sums, names.i, names.j,
+      names.e, type, of_slice);
+  lines.close();
+  lines.close();
+  lines.close();
+  lines.line("__syncthreads();");
+}
+
 void advance_tensor_load(CodeLines& lines, const TensorTile& tile, const TensorNames& names) {
   lines.line("const int {} = {} == {} ? -{} : 1;", names.by, names.stage, tile.stages - 1,
              tile.stages - 1);

@@ -29,6 +29,16 @@ void write_fragment_product(CodeLines& lines, ScalarType element, const std::str
 void define_tensor_load(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
                         const TensorNames& names, std::size_t rows);
 
+// Opens the loops, over `i` and `j`, over the products of a warp's fragments.
+void open_fragment_loops(CodeLines& lines, const TensorTile& tile, const TensorNames& names,
+                         std::size_t rows);
+
+// Writes the tile's sums, `sums[i][j]`, to shared memory once all copies to it have arrived:
+// `staged[row * pitch + column]`, rows of the factor `rows` (TensorTile::staged_pitch), which all
+// threads may read afterwards. `staged` is declared, where the strips were.
+void write_sums_to_shared(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
+                          const TensorNames& names, std::size_t rows, const std::string& staged);
+
 // `stage`, and what `load` loads, are the strip after it from here on.
 void advance_tensor_load(CodeLines& lines, const TensorTile& tile, const TensorNames& names);
 

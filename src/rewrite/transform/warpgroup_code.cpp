@@ -62,7 +62,7 @@ class WarpgroupCode {
     text_.line("{0}* const {1} = ({0}*){2};", sum_type(), names_.sums, names_.tiles);
     write_staged_elements(text_, form_, launch_, product_, tile_, names_, rows_, pitch(),
                           threads());
-    return text_.block();
+    return text_.block(fresh_);
   }
 
  private:

@@ -1,0 +1,72 @@
+// Sums over a nest of loops of products of two gathered elements: convolutions of any kind, as
+// products of matrices (implicit GEMM; Chetlur et al., "cuDNN: Efficient Primitives for Deep
+// Learning", 2014, section 3.1).
+//
+//   for (c) for (fy) for (fx) if (inside) sum += in[c][y + fy][x + fx] * filter[channel][c][fy][fx];
+//
+// One factor depends on the thread's place along one axis of the grid, the other one on that along
+// another axis; k counts the iterations of all loops. Used by implicit_gemm.
+#pragma once
+
+#include "base/result.h"
+#include "rewrite/analysis/kernel_analysis.h"
+#include "rewrite/analysis/matrix_product.h"
+#include "rewrite/forms/ir.h"
+
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+// A loop of the nest: counter = first, ..., limit - 1.
+struct SummedLoop {
+  std::string counter;
+  ExprPtr first;
+  ExprPtr limit;
+  std::optional<std::int64_t> trips;  // where they are constant
+};
+
+// What is loaded of a factor, over the kernel's own names and the loops' counters.
+struct GatheredFactor {
+  ExprPtr element;                  // array[index]
+  std::vector<ExprPtr> conditions;  // under which the original loads it
+  // The eight elements of a chunk are neighbours in memory, and loaded or not together.
+  bool along_k = false;
+  // Parameters that a vector's elements have to divide for chunks to be aligned; nothing where they
+  // never are.
+  std::optional<std::set<std::string>> divisible;
+};
+
+struct ImplicitGemm {
+  // Its loop is the outermost, its guards do not ask for k, and its factors have the axes alone.
+  MatrixProduct product;
+  std::vector<SummedLoop> loops;  // outermost first
+  // k counts in chunks of eight. Those are eight iterations of this loop, for the same ones of all
+  // others, and chunks follow each other along these before they do along this one: what a chunk
+  // asks it asks once. Without one k counts the iterations of all loops as they follow each other.
+  std::optional<std::size_t> chunked;
+  std::array<GatheredFactor, 2> factors;
+
+  static constexpr int kChunk = 8;
+};
+
+// Which axes of the grid the factors depend on: one for itself and of the other one or two, the
+// fastest first.
+struct GemmAxes {
+  std::array<std::vector<int>, 2> axes;
+};
+// Error: refused, with what is in the way.
+[[nodiscard]] Result<GemmAxes> find_gemm_axes(const KernelForm& form, const Launch& launch,
+                                              const KernelAnalysis& kernel);
+
+// The product that the kernel computes at that launch, one axis a factor. `form` is in normal form;
+// its guards are known to stop all threads past the end of `ended_axis`, where that is no -1.
+// Error: refused, with what is in the way.
+[[nodiscard]] Result<ImplicitGemm> find_implicit_gemm(const KernelForm& form, const Launch& launch,
+                                                      const KernelAnalysis& kernel,
+                                                      int ended_axis = -1);
+
+}  // namespace regraph::rewrite

@@ -1,0 +1,425 @@
+#include "rewrite/transform/implicit_gemm_code.h"
+
+#include "rewrite/analysis/product_coordinates.h"
+#include "rewrite/forms/names.h"
+#include "rewrite/transform/code_lines.h"
+#include "rewrite/transform/product_elements.h"
+#include "rewrite/transform/tensor_fragments.h"
+#include "source/build.h"
+#include "source/printer.h"
+#include "source/walk.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace regraph::rewrite {
+
+namespace {
+
+// Of tiles that are taken together (declare_block_place).
+constexpr int kRows = 4;
+constexpr int kWarp = 32;
+
+class ImplicitGemmCode {
+ public:
+  ImplicitGemmCode(const KernelForm& form, const Launch& launch, const ImplicitGemm& gemm,
+                   const TensorTile& tile)
+      : form_(form),
+        launch_(launch),
+        gemm_(gemm),
+        product_(gemm.product),
+        tile_(tile),
+        fresh_(form.kernel),
+        names_(fresh_, gemm.product),
+        total_(fresh_.fresh("total")),
+        k_(fresh_.fresh("k")),
+        chunk_(fresh_.fresh("chunk")),
+        begin_(fresh_.fresh("begin")),
+        carry_(fresh_.fresh("carry")),
+        wanted_(fresh_.fresh("wanted")),
+        staged_(fresh_.fresh("staged")),
+        rows_(rows_in_memory(gemm.product)) {
+    for (const ProductFactor& factor : product_.factors) {
+      fresh_.take(factor.axis.coordinate);
+      loaded_[index_of(factor)] = fresh_.fresh(factor.array + "_loaded");
+      load_[index_of(factor)] = fresh_.fresh("load_" + factor.array);
+      store_[index_of(factor)] = fresh_.fresh("store_" + factor.array);
+    }
+  }
+
+  Block run() {
+    declare();
+    for (std::size_t i = 0; i < 2; ++i) {
+      define_load(i);
+      if (!gathered(i).along_k) define_store(i);
+    }
+    define_tensor_load(text_, product_, tile_, names_, rows_);
+    multiply();
+    write_sums_to_shared(text_, product_, tile_, names_, rows_, staged_);
+    TensorNames staged = names_;
+    staged.sums = staged_;
+    write_staged_elements(text_, form_, launch_, product_, tile_, staged, rows_,
+                          tile_.staged_pitch(rows_), tile_.threads());
+    return text_.block(fresh_);
+  }
+
+ private:
+  const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
+  std::size_t index_of(const ProductFactor& one) const {
+    return static_cast<std::size_t>(&one - product_.factors.data());
+  }
+  const GatheredFactor& gathered(std::size_t i) const { return gemm_.factors[i]; }
+  std::string type() const { return std::string(cuda_name(tile_.element)); }
+  int chunks() const { return tile_.depth / tile_.vector(); }  // of a line of a strip
+  int lines(std::size_t i) const { return tile_.tile[i]; }
+  // Chunks of a strip that a thread loads.
+  int steps(std::size_t i) const { return lines(i) * chunks() / tile_.threads(); }
+
+  ExprPtr placed(const ExprPtr& expr) const {
+    return in_coordinates(expr, form_, launch_, product_);
+  }
+  std::string text_of(const ExprPtr& expr) const { return print(placed(expr)); }
+
+  bool is_counter(const std::string& name) const {
+    for (const SummedLoop& loop : gemm_.loops) {
+      if (loop.counter == name) return true;
+    }
+    return false;
+  }
+
+  // Declares the names of the kernel's body that the values are made of, once each.
+  void declare_names(const std::vector<ExprPtr>& values, std::set<std::string>& done) {
+    for (const ExprPtr& value : values) {
+      for (const std::string& name : variables_of(value)) {
+        const ExprPtr definition = is_counter(name) ? nullptr : form_.analysis.definition(name);
+        if (!definition || !done.insert(name).second) continue;
+        declare_names({definition}, done);
+        text_.line("const {} {} = {};", form_.analysis.local(name)->type, name,
+                   text_of(definition));
+      }
+    }
+  }
+
+  // Whether a condition is about the factor's line alone.
+  bool asks_for_k(const ExprPtr& condition) const {
+    for (const std::string& name : variables_of(condition)) {
+      if (is_counter(name)) return true;
+    }
+    return false;
+  }
+
+  void declare() {
+    text_.line("const unsigned int {} = threadIdx.x;", names_.thread);
+    text_.line("extern __shared__ __align__({}) {} {}[];", 8 * TensorTile::kPanelBytes, type(),
+               names_.tiles);
+    text_.line("{}* const {} = {};", type(), names_.stages[0], names_.tiles);
+    text_.line("{}* const {} = {} + {};", type(), names_.stages[1], names_.stages[0],
+               tile_.stages * tile_.strip_elements(0));
+    text_.line("const int {} = {} % 32 / 4;", names_.group, names_.thread);
+    text_.line("const int {} = {} % 4;", names_.place, names_.thread);
+    const int across = tile_.tile[1] / tile_.warp[1];
+    text_.line("const int {} = {} / 32 / {} * {};", names_.in_warp[0], names_.thread, across,
+               tile_.warp[0]);
+    text_.line("const int {} = {} / 32 % {} * {};", names_.in_warp[1], names_.thread, across,
+               tile_.warp[1]);
+    declare_block_place(text_, product_, tile_, names_, kRows);
+    declare_lengths();
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!gathered(i).along_k) {
+        text_.line("__align__(16) {} {}[{}][{}];", type(), loaded_[i], steps(i),
+                   ImplicitGemm::kChunk);
+      } else if (gathered(i).divisible) {
+        std::string condition;
+        for (const std::string& parameter : *gathered(i).divisible)
+          condition += fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter,
+                                   tile_.vector());
+        text_.line("const bool {} = {};", names_.whole[i], condition.empty() ? "true" : condition);
+      }
+    }
+    text_.line("float {}[{}][{}][4] = {{}};", names_.sums, tile_.warp[rows_] / 16,
+               tile_.warp[1 - rows_] / 8);
+  }
+
+  const SummedLoop* chunked() const {
+    return gemm_.chunked ? &gemm_.loops[*gemm_.chunked] : nullptr;
+  }
+
+  // How often each loop runs, and how many k there are.
+  void declare_lengths() {
+    std::vector<ExprPtr> bounds;
+    for (const SummedLoop& loop : gemm_.loops) {
+      bounds.push_back(loop.first);
+      bounds.push_back(loop.limit);
+    }
+    std::set<std::string> done;
+    declare_names(bounds, done);
+    std::string total;
+    for (const SummedLoop& loop : gemm_.loops) {
+      std::string trips = loop.trips ? std::to_string(*loop.trips) : "";
+      if (trips.empty()) {
+        trips = fresh_.fresh(loop.counter + "_trips");
+        const std::string length = text_of(subtract(loop.limit, loop.first));
+        text_.line("const int {} = {} > 0 ? {} : 0;", trips, length, length);
+      }
+      trips_.push_back(trips);
+      if (&loop == chunked())
+        trips = fmt::format("({0} + {1}) / {2} * {2}", trips, ImplicitGemm::kChunk - 1,
+                            ImplicitGemm::kChunk);
+      total += (total.empty() ? "" : " * ") + trips;
+    }
+    text_.line("const int {} = {};", total_, total);
+  }
+
+  // The loops' counters where a chunk begins, at k.
+  void declare_counters() {
+    std::string rest = chunked() != nullptr ? fmt::format("{} / {}", k_, ImplicitGemm::kChunk) : k_;
+    std::vector<std::size_t> order;  // fastest first
+    for (std::size_t at = gemm_.loops.size(); at-- > 0;) {
+      if (at != gemm_.chunked) order.push_back(at);
+    }
+    if (gemm_.chunked) order.push_back(*gemm_.chunked);
+    for (const std::size_t at : order) {
+      const SummedLoop& loop = gemm_.loops[at];
+      const bool is_last = at == order.back();
+      std::string value = is_last ? rest : fmt::format("{} % {}", rest, trips_[at]);
+      if (&loop == chunked()) value += fmt::format(" * {}", ImplicitGemm::kChunk);
+      const std::string first = text_of(loop.first);
+      text_.line("{}int {} = {}{};", chunked() != nullptr ? "const " : "",
+                 &loop == chunked() ? begin_ : loop.counter, first == "0" ? "" : first + " + ",
+                 value);
+      rest = fmt::format("{} / {}", rest, trips_[at]);
+    }
+  }
+
+  // In the order of the loops: the counters of the next k. Without branches, which would come
+  // between the loads.
+  void advance_counters() {
+    for (std::size_t at = gemm_.loops.size(); at-- > 0;) {
+      const SummedLoop& loop = gemm_.loops[at];
+      const bool is_fastest = at + 1 == gemm_.loops.size();
+      text_.line("{} += {};", loop.counter, is_fastest ? "1" : carry_);
+      if (at == 0) break;
+      text_.line("{}{} = {} == {};", is_fastest ? "int " : "", carry_, loop.counter,
+                 text_of(loop.limit));
+      text_.line("{0} = {1} ? {2} : {0};", loop.counter, carry_, text_of(loop.first));
+    }
+  }
+
+  // When the factor's conditions are asked.
+  enum class Asked { of_line, of_chunk, of_element };
+
+  Asked asked(const ExprPtr& condition) const {
+    const std::set<std::string> names = variables_of(condition);
+    if (!asks_for_k(condition)) return Asked::of_line;
+    if (chunked() != nullptr && !names.contains(chunked()->counter)) return Asked::of_chunk;
+    return Asked::of_element;
+  }
+
+  // Those of the factor's conditions, "a & b"; empty where there are none. None of them reads
+  // memory, and to ask all takes less than branches would.
+  std::string conditions(std::size_t i, Asked when) const {
+    std::string result;
+    const auto add = [&](const std::string& condition) {
+      result += (result.empty() ? "" : " & ") + condition;
+    };
+    for (const ExprPtr& condition : gathered(i).conditions) {
+      if (asked(condition) == when) add("(" + text_of(condition) + ")");
+    }
+    const ProductAxis& axis = factor(i).axis;
+    if (when == Asked::of_line && axis.limit)
+      add(fmt::format("({} < {})", axis.coordinate, print(axis.limit)));
+    return result;
+  }
+
+  // Where the thread's line lies, and whether it is inside; names that values are made of.
+  void declare_line(std::size_t i, const std::string& line) {
+    text_.line("const int {} = {};", names_.line, line);
+    text_.line("const int {} = {} + {};", factor(i).axis.coordinate, names_.first[i], names_.line);
+    std::vector<ExprPtr> values = gathered(i).conditions;
+    values.push_back(gathered(i).element);
+    std::set<std::string> done;
+    declare_names(values, done);
+    const std::string inside = conditions(i, Asked::of_line);
+    text_.line("const bool {} = {};", names_.inside[i], inside.empty() ? "true" : inside);
+  }
+
+  int chunks_apart(std::size_t i) const { return tile_.threads() / lines(i); }
+
+  // Which chunk of its line a thread loads at a step. Of gathered lines that is the same for all
+  // lanes of a warp, and so are the counters.
+  void declare_chunk(std::size_t i) {
+    const std::string chunk = fmt::format("(int)({} / {})", names_.thread, lines(i));
+    text_.line("const int {} = {};", chunk_,
+               gathered(i).along_k     ? fmt::format("{} % {}", names_.thread, chunks())
+               : lines(i) % kWarp == 0 ? fmt::format("__shfl_sync(0xffffffffu, {}, 0)", chunk)
+                                       : chunk);
+  }
+
+  // Loads a thread's part of a strip: to shared memory where chunks are vectors, asynchronously if
+  // they are aligned, else to registers.
+  void define_load(std::size_t i) {
+    const bool is_copy = gathered(i).along_k;
+    text_.open("const auto {} = [&](int {}, int {})", load_[i], names_.into, names_.strip);
+    declare_chunk(i);
+    if (!is_copy) declare_line(i, fmt::format("{} % {}", names_.thread, lines(i)));
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.step, steps(i));
+    if (is_copy) {
+      declare_line(i, fmt::format("(int){} / {} + {} * {}", names_.thread, chunks(), names_.step,
+                                  tile_.threads() / chunks()));
+    }
+    text_.line(
+        "const int {} = {} + {} * {};", k_, names_.strip,
+        is_copy ? chunk_ : fmt::format("({} + {} * {})", chunk_, names_.step, chunks_apart(i)),
+        ImplicitGemm::kChunk);
+    const bool in_order = chunked() == nullptr;
+    if (!in_order || !is_copy) declare_counters();
+    const std::string of_chunk = conditions(i, Asked::of_chunk);
+    text_.line("const bool {} = {}{};", wanted_, names_.inside[i],
+               of_chunk.empty() ? "" : " & " + of_chunk);
+    const std::string to = is_copy ? names_.to : fmt::format("{}[{}]", loaded_[i], names_.step);
+    if (is_copy) {
+      text_.line("{}* const {} = &{}[{} * {} + {}];", type(), names_.to, names_.stages[i],
+                 names_.into, tile_.strip_elements(i),
+                 place_in_strip(tile_, i, true, names_.line,
+                                fmt::format("({} * {})", chunk_, ImplicitGemm::kChunk)));
+      open_vector(i);
+    }
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, ImplicitGemm::kChunk);
+    if (!in_order) text_.line("const int {} = {} + {};", chunked()->counter, begin_, names_.e);
+    const std::string of_element = conditions(i, Asked::of_element);
+    text_.line("{}[{}] = {} & ({}){} ? {} : {};", to, names_.e, wanted_,
+               in_order ? fmt::format("{} + {} < {}", k_, names_.e, total_)
+                        : fmt::format("{} < {}", chunked()->counter, text_of(chunked()->limit)),
+               of_element.empty() ? "" : " & " + of_element,
+               in_order && is_copy ? fmt::format("({})[{} + {}]", first_of_line(i), k_, names_.e)
+                                   : text_of(gathered(i).element),
+               print(zero_of(tile_.element)));
+    if (in_order && !is_copy) advance_counters();
+    text_.close();
+    if (is_copy && gathered(i).divisible) text_.close();
+    text_.close();
+    text_.close("};");
+  }
+
+  // The address of the element of the first iterations.
+  std::string first_of_line(std::size_t i) const {
+    ExprPtr element = gathered(i).element;
+    for (const SummedLoop& loop : gemm_.loops)
+      element = rewrite_expr(element, replace_variable(loop.counter, loop.first));
+    return "&" + text_of(element);
+  }
+
+  // Writes the copy of a whole vector, and opens what is done where there is none.
+  void open_vector(std::size_t i) {
+    if (!gathered(i).divisible) return;
+    const int last = ImplicitGemm::kChunk - 1;
+    std::string from;
+    std::string whole;
+    if (chunked() == nullptr) {
+      whole = fmt::format("{} + {} < {}", k_, last, total_);
+      from = fmt::format("{} + {}", first_of_line(i), k_);
+    } else {
+      whole = fmt::format("{} + {} < {}", begin_, last, text_of(chunked()->limit));
+      from = "&" + text_of(rewrite_expr(gathered(i).element,
+                                        replace_variable(chunked()->counter, variable(begin_))));
+    }
+    text_.open("if ({} && {} && {})", names_.whole[i], wanted_, whole);
+    text_.line("asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\" ::");
+    text_.line("             \"r\"((unsigned int)__cvta_generic_to_shared({})), \"l\"({})",
+               names_.to, from);
+    text_.line("             : \"memory\");");
+    text_.reopen("} else {");
+  }
+
+  void define_store(std::size_t i) {
+    text_.open("const auto {} = [&](int {})", store_[i], names_.into);
+    text_.line("const int {} = {} % {};", names_.line, names_.thread, lines(i));
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.step, steps(i));
+    text_.line("const int {} = ((int){} / {} + {} * {}) * {};", names_.offset, names_.thread,
+               lines(i), names_.step, chunks_apart(i), ImplicitGemm::kChunk);
+    text_.line("*(uint4*)&{}[{} * {} + {}] = *(const uint4*){}[{}];", names_.stages[i], names_.into,
+               tile_.strip_elements(i), place_in_strip(tile_, i, true, names_.line, names_.offset),
+               loaded_[i], names_.step);
+    text_.close();
+    text_.close("};");
+  }
+
+  void load_strip(const std::string& strip, const std::string& into) {
+    for (const std::string& load : load_)
+      text_.line("{}({}, {});", load, into, strip);
+  }
+
+  void store_strip(const std::string& into) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!gathered(i).along_k) text_.line("{}({});", store_[i], into);
+    }
+  }
+
+  void multiply() {
+    text_.open("if ({} > 0)", total_);
+    load_strip("0", "0");
+    store_strip("0");
+    text_.close();
+    text_.line("int {} = 0;", names_.stage);
+    text_.keep_rolled();
+    text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.strip, total_, tile_.depth);
+    text_.line("asm volatile(\"cp.async.wait_all;\" ::: \"memory\");");
+    text_.line("__syncthreads();");
+    text_.line("const int {} = {} + {};", names_.next, names_.strip, tile_.depth);
+    text_.line("const int {} = 1 - {};", names_.into, names_.stage);
+    text_.open("if ({} < {})", names_.next, total_);
+    load_strip(names_.next, names_.into);
+    text_.close();
+    text_.unroll();
+    text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.inner, tile_.depth,
+               tile_.step_depth());
+    text_.line("{}(0, {});", names_.load, names_.inner);
+    open_fragment_loops(text_, tile_, names_, rows_);
+    const auto part = [&](std::size_t i, const std::string& at, int number) {
+      return fmt::format("{}[0][{}][{}]", names_.held[i], at, number);
+    };
+    write_fragment_product(text_, tile_.element,
+                           fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j),
+                           {part(rows_, names_.i, 0), part(rows_, names_.i, 1),
+                            part(rows_, names_.i, 2), part(rows_, names_.i, 3)},
+                           {part(1 - rows_, names_.j, 0), part(1 - rows_, names_.j, 1)});
+    text_.close();
+    text_.close();
+    text_.close();
+    text_.open("if ({} < {})", names_.next, total_);
+    store_strip(names_.into);
+    text_.close();
+    advance_tensor_load(text_, tile_, names_);
+    text_.close();
+  }
+
+  const KernelForm& form_;
+  const Launch& launch_;
+  const ImplicitGemm& gemm_;
+  const MatrixProduct& product_;
+  const TensorTile& tile_;
+  Names fresh_;
+  TensorNames names_;
+  std::string total_, k_, chunk_, begin_, carry_, wanted_, staged_;
+  std::array<std::string, 2> loaded_, load_, store_;
+  std::vector<std::string> trips_;  // of each loop
+  CodeLines text_;
+  const std::size_t rows_;
+};
+
+}  // namespace
+
+Block implicit_gemm_code(const KernelForm& form, const Launch& launch, const ImplicitGemm& gemm,
+                         const TensorTile& tile) {
+  return ImplicitGemmCode(form, launch, gemm, tile).run();
+}
+
+}  // namespace regraph::rewrite

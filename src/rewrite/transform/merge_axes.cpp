@@ -1,0 +1,133 @@
+#include "rewrite/transform/merge_axes.h"
+
+#include "affine/block_geometry.h"
+#include "affine/guarded_access.h"
+#include "affine/varying.h"
+#include "rewrite/analysis/grid_guard.h"
+#include "rewrite/analysis/product_coordinates.h"
+#include "rewrite/forms/names.h"
+#include "source/build.h"
+#include "source/match.h"
+#include "source/walk.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace regraph::rewrite {
+
+namespace {
+
+// Whether the value is the same for all threads and blocks.
+bool is_common(const ExprPtr& expr, const KernelForm& form) {
+  for (const char* builtin : {"blockIdx.", "threadIdx."}) {
+    for (const char* axis : kAxes) {
+      const std::string name = std::string(builtin) + axis;
+      if (is_varying(expr, name, varying_names(form.kernel, name))) return false;
+    }
+  }
+  return !form.analysis.reads_memory(expr);
+}
+
+// The value with the names of the kernel's body written out; null where one has no definition.
+ExprPtr written_out(const ExprPtr& expr, const KernelForm& form) {
+  bool is_known = true;
+  ExprPtr result = rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
+    const auto* name = as<VariableReference>(node);
+    if (name == nullptr || form.kernel.parameter(name->name) != nullptr) return std::nullopt;
+    const ExprPtr definition = form.analysis.definition(name->name);
+    ExprPtr value = definition ? written_out(definition, form) : nullptr;
+    is_known = is_known && value;
+    if (!value) return std::nullopt;
+    return value;
+  });
+  return is_known ? result : nullptr;
+}
+
+// E of the guards `position < E` of the accesses to memory, where all that end the axis say the
+// same; null where there is none.
+ExprPtr guarded_extent(const KernelForm& form, const Launch& launch, int axis) {
+  const std::string coordinate = fresh_name(form.kernel, "position");
+  ExprPtr found;
+  for_each_guarded_access(form.kernel.body, [&](const GuardedAccess& access) {
+    for (const ExprPtr& guard : access.guards) {
+      const auto* comparison = as<Binary>(guard);
+      if (found || comparison == nullptr || comparison->op != BinaryOperator::less) continue;
+      const auto left = form.analysis.polynomial(comparison->left);
+      const auto place = left ? with_coordinate(*left, axis, launch.block, coordinate)
+                              : std::optional<Polynomial>();
+      if (!place || !(*place == Polynomial::symbol(coordinate))) continue;
+      if (is_common(comparison->right, form)) found = written_out(comparison->right, form);
+    }
+  });
+  return found;
+}
+
+}  // namespace
+
+Result<MergedAxes> merge_axes(const KernelForm& form, const Launch& launch, int fast, int slow) {
+  auto limit = thread_limit(form.kernel, form.analysis, launch, fast);
+  if (!limit) return limit.error();
+  const auto slow_limit = thread_limit(form.kernel, form.analysis, launch, slow);
+  if (!slow_limit) return slow_limit.error();
+  if (*slow_limit) return refuse("no guard stops threads past the end of the grid");
+  MergedAxes result{form.kernel, launch, std::move(*limit)};
+  if (!result.width) result.width = guarded_extent(form, launch, fast);
+  if (!result.width) return refuse("how many threads there are along an axis is not known");
+  Names names(form.kernel);
+  const auto axis_name = [](int axis) { return kAxes[static_cast<std::size_t>(axis)]; };
+  const std::array axes = {
+      ProductAxis{fast, names.fresh(std::string("along_") + axis_name(fast)), nullptr},
+      ProductAxis{slow, names.fresh(std::string("along_") + axis_name(slow)), nullptr}};
+  Block body =
+      rewrite_expressions(form.kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+        return in_coordinates(expr, form, launch, axes, OtherAxes::as_they_are);
+      });
+  const std::string place = names.fresh("place");
+  const ExprPtr at = variable(place);
+  const ExprPtr row = variable(axes[1].coordinate);
+  const ExprPtr width = is<IntegerLiteral>(result.width)
+                            ? result.width
+                            : conditional(less(result.width, integer(1)), integer(1), result.width);
+  result.kernel.body = {
+      declare_integer(place,
+                      cast("int", source::builtin(std::string("blockIdx.") + axis_name(fast)))),
+      declare_integer(axes[1].coordinate, divide(at, width)),
+      declare_integer(axes[0].coordinate, subtract(at, multiply(row, width)))};
+  append(body, result.kernel.body);
+  const auto threads = [&](int axis) {
+    return IntegerExpression::multiply(
+        with_block_extents(launch.grid[static_cast<std::size_t>(axis)], launch.block),
+        IntegerExpression(extent(launch.block, axis)));
+  };
+  result.launch.grid[static_cast<std::size_t>(fast)] =
+      IntegerExpression::multiply(threads(fast), threads(slow));
+  result.launch.grid[static_cast<std::size_t>(slow)] = IntegerExpression(1);
+  set_extent(result.launch.block, fast, 1);
+  set_extent(result.launch.block, slow, 1);
+  return result;
+}
+
+bool is_row_major(const KernelForm& form, const Launch& launch, int fast, int slow,
+                  const ExprPtr& width, const std::string& array) {
+  const std::string column = fresh_name(form.kernel, "column");
+  const std::string row = fresh_name(form.kernel, "row");
+  const auto extent = form.analysis.polynomial_with_sizes(width);
+  bool result = extent.has_value();
+  walk(form.kernel.body, [&](const Stmt& stmt) {
+    const auto* assignment = as<Assignment>(stmt);
+    const auto* target = assignment != nullptr ? as<Subscript>(assignment->target) : nullptr;
+    const auto* base = target != nullptr ? base_variable(*target) : nullptr;
+    if (!result || base == nullptr || base->name != array) return;
+    auto index = form.analysis.polynomial_with_sizes(target->index);
+    if (index) index = with_coordinate(*index, fast, launch.block, column);
+    if (index) index = with_coordinate(*index, slow, launch.block, row);
+    const auto step = index ? index->coefficient(column) : std::nullopt;
+    const auto pitch = index ? index->coefficient(row) : std::nullopt;
+    result = step && pitch && step->constant() == 1 && *pitch == *extent;
+  });
+  return result;
+}
+
+}  // namespace regraph::rewrite

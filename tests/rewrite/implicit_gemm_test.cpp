@@ -1,0 +1,225 @@
+// Convolutions of halves as products of matrices on tensor cores.
+#include "rewrite/step_checks.h"
+
+#include <fmt/format.h>
+
+namespace regraph::test::implicit_gemm_test {
+namespace {
+
+// A convolution in two dimensions, a thread an output: x and y count pixels, z channels.
+struct ConvolutionText {
+  std::string type = "__half";
+  std::string to_float = "__half2float";
+  std::string from_float = "__float2half";
+  std::string loops =
+      "for (int c = 0; c < C; ++c)\n      for (int fy = 0; fy < 3; ++fy)\n"
+      "        for (int fx = 0; fx < 3; ++fx) {\n";
+  std::string places = "int iy = y + fy - 1;\n int ix = x + fx - 1;\n";
+  std::string guard = "iy >= 0 && iy < H && ix >= 0 && ix < W";
+  std::string in = "(n * C + c) * H * W + iy * W + ix";
+  std::string filter = "((o * C + c) * 3 + fy) * 3 + fx";
+  std::string use = "";
+  std::string position =
+      "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  int y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "  int n = blockIdx.z / O;\n  int o = blockIdx.z % O;\n";
+  std::string inside = "x < W && y < H";
+  std::string out = "((n * O + o) * H + y) * W + x";
+  std::string launch = "{block: [16, 8], grid: ['cdiv(W, bx)', 'cdiv(H, by)', 'N * O']}";
+  std::string in_shape = "N * C * H * W";
+  std::string out_shape = "N * O * H * W";
+  std::string init = "normal";
+  std::string assume = "{noalias: true, reassociate: true}";
+  std::string sizes = "{N: 8, O: 64, C: 32, H: 56, W: 56}";
+  std::string tests =
+      "{N: 2, O: 40, C: 16, H: 13, W: 19}, {N: 1, O: 70, C: 11, H: 9, W: 15}, "
+      "{N: 1, O: 3, C: 1, H: 2, W: 5}";
+};
+
+Result<std::unique_ptr<KernelCase>> convolution(const ConvolutionText& text = {}) {
+  const std::string header = text.type == "__half" ? "cuda_fp16.h" : "cuda_bf16.h";
+  const std::string product =
+      fmt::format("sum += {0}(in[{1}]) * {0}(filter[{2}]);", text.to_float, text.in, text.filter);
+  return KernelCase::make(
+      "#include <" + header + ">\n__global__ void convolution(const " + text.type + "* in, const " +
+          text.type + "* filter, " + text.type + "* out, int N, int O, int C, int H, int W) {\n" +
+          text.position + "  if (" + text.inside + ") {\n    float sum = 0.0f;\n    " + text.loops +
+          text.places + (text.guard.empty() ? product : "if (" + text.guard + ") " + product) +
+          "\n    }\n    " +
+          (text.use.empty() ? "out[" + text.out + "] = " + text.from_float + "(sum);" : text.use) +
+          "\n  }\n}",
+      "sizes: " + text.sizes + "\nargs: {in: {dir: in, shape: ['" + text.in_shape + "'], init: '" +
+          text.init + "'}, filter: {dir: in, shape: ['O * C * 9']}, out: {dir: inout, shape: ['" +
+          text.out_shape + "']}}\nlaunch: " + text.launch + "\nassume: " + text.assume +
+          "\ntests: [" + text.tests + "]\n");
+}
+
+Application gemm(const char* tile = "64x128") {
+  return {"implicit_gemm", {{"tile", tile}}};
+}
+
+std::string code_of(const KernelCase& kernel, const Application& step = gemm()) {
+  return source::print(expect_correct(kernel, {step}).unit);
+}
+
+// Chunks are eight channels where the sizes that count have multiples of them; other sizes are
+// right as well.
+TEST(ImplicitGemm, ComputesAPaddedConvolution) {
+  auto kernel = convolution();
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  for (const char* tile : {"64x128", "128x128", "32x256", "256x128"}) {
+    SCOPED_TRACE(tile);
+    const std::string code = code_of(**kernel, gemm(tile));
+    expect_text(code, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32");
+    // What neighbours store lies together, although the kernel counted them along two axes.
+    expect_text(code, "*(uint4*)&to[");
+  }
+}
+
+TEST(ImplicitGemm, CountsInTheLoopsOrderWhereChannelsAreFew) {
+  ConvolutionText text;
+  text.sizes = "{N: 8, O: 64, C: 3, H: 56, W: 56}";
+  text.tests = "{N: 2, O: 40, C: 3, H: 13, W: 19}, {N: 1, O: 70, C: 8, H: 9, W: 15}";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  // Filters lie along k, and are aligned where channels are a multiple of eight.
+  expect_text(code_of(**kernel), "cp.async.cg");
+}
+
+TEST(ImplicitGemm, TakesBfloat16) {
+  ConvolutionText text;
+  text.type = "__nv_bfloat16";
+  text.to_float = "__bfloat162float";
+  text.from_float = "__float2bfloat16";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_text(code_of(**kernel), "f32.bf16.bf16.f32");
+}
+
+TEST(ImplicitGemm, TakesStridesAndDilation) {
+  ConvolutionText text;
+  text.places = "int iy = 2 * y + 3 * fy - 2;\n int ix = 2 * x + 3 * fx - 2;\n";
+  text.guard = "iy >= 0 && iy < 2 * H && ix >= 0 && ix < 2 * W";
+  text.in = "((n * C + c) * 2 * H + iy) * 2 * W + ix";
+  text.in_shape = "4 * N * C * H * W";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  code_of(**kernel);
+}
+
+// Every filter meets its input the other way round, and only where a stride divides the place.
+TEST(ImplicitGemm, TakesTransposedConvolutions) {
+  ConvolutionText text;
+  text.places = "int sy = y + 1 - fy;\n int sx = x + 1 - fx;\n";
+  text.guard =
+      "sy >= 0 && sx >= 0 && sy % 2 == 0 && sx % 2 == 0 && sy / 2 < H / 2 && sx / 2 < W / 2";
+  text.in = "((n * C + c) * (H / 2) + sy / 2) * (W / 2) + sx / 2";
+  text.in_shape = "N * C * (H / 2) * (W / 2)";
+  text.filter = "((c * O + o) * 3 + fy) * 3 + fx";
+  text.tests = "{N: 2, O: 40, C: 16, H: 14, W: 18}, {N: 1, O: 70, C: 11, H: 8, W: 16}";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  code_of(**kernel);
+}
+
+// Channels last: chunks of both factors are vectors.
+TEST(ImplicitGemm, CopiesChannelsThatLieTogether) {
+  ConvolutionText text;
+  text.in = "((n * H + iy) * W + ix) * C + c";
+  text.filter = "((o * 3 + fy) * 3 + fx) * C + c";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const std::string code = code_of(**kernel);
+  expect_text(code, "in_aligned");
+  expect_text(code, "filter_aligned");
+}
+
+// Pixels along one axis already, and output channels along the other one.
+TEST(ImplicitGemm, TakesFlatPixels) {
+  ConvolutionText text;
+  text.position =
+      "  int p = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  int o = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "  int n = blockIdx.z;\n  int y = p / W;\n  int x = p % W;\n";
+  text.inside = "p < H * W && o < O";
+  text.out = "(n * O + o) * H * W + p";
+  text.launch = "{block: [16, 16], grid: ['cdiv(H * W, bx)', 'cdiv(O, by)', 'N']}";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_text(code_of(**kernel), "*(uint4*)&to[");
+}
+
+TEST(ImplicitGemm, TakesAChoiceOfZero) {
+  ConvolutionText text;
+  text.guard = "";
+  text.loops += "      float value = 0.0f;\n";
+  text.places +=
+      "if (iy >= 0 && iy < H && ix >= 0 && ix < W) value = __half2float(in[" + text.in + "]);\n";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+}
+
+// A zero times an infinite filter is no number, where the original skips the product.
+TEST(ImplicitGemm, SkipsWhatTheOriginalSkips) {
+  ConvolutionText text;
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const std::string code = code_of(**kernel);
+  expect_text(code, "== staged[");
+  ConvolutionText whole;
+  whole.guard = "";
+  whole.in = "((n * C + c) * (H + 2) + iy + 1) * (W + 2) + ix + 1";
+  whole.in_shape = "N * C * (H + 2) * (W + 2)";
+  auto inside = convolution(whole);
+  ASSERT_TRUE(inside.ok()) << inside.error().message;
+  expect_no_text(code_of(**inside), "== staged[");
+}
+
+TEST(ImplicitGemm, DoesWithTheSumWhatTheKernelDoes) {
+  ConvolutionText text;
+  text.use = "out[" + text.out + "] = __float2half(fmaxf(sum + 0.5f * __half2float(out[" +
+             text.out + "]), 0.0f));";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  code_of(**kernel);
+}
+
+TEST(ImplicitGemm, RefusesWhatIsNoSuchProduct) {
+  ConvolutionText half_sums;
+  half_sums.to_float = "";
+  auto kernel = convolution(half_sums);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, gemm(), "single precision");
+
+  ConvolutionText kept;
+  kept.assume = "{noalias: true, reassociate: false}";
+  kernel = convolution(kept);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, gemm(), "reassociate");
+
+  // A filter for each pixel.
+  ConvolutionText local;
+  local.filter = "((o * C + c) * 3 + fy) * 3 + (fx + x) % 3";
+  kernel = convolution(local);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, gemm(), "a block computes several products");
+
+  // Channels of their own: nothing is shared.
+  ConvolutionText depthwise;
+  depthwise.in = "(n * C + o % C) * H * W + iy * W + ix";
+  kernel = convolution(depthwise);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, gemm(), "axis of the grid");
+
+  // The window grows with the pixel.
+  ConvolutionText triangle;
+  triangle.loops =
+      "for (int c = 0; c < C; ++c)\n      for (int fy = 0; fy < y % 3 + 1; ++fy)\n"
+      "        for (int fx = 0; fx < 3; ++fx) {\n";
+  kernel = convolution(triangle);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, gemm(), "bound of the loops differs");
+}
+
+}  // namespace
+}  // namespace regraph::test::implicit_gemm_test
