@@ -5,6 +5,7 @@ from __future__ import annotations
 from regraph_torch.element_types import TYPES, size_of
 from regraph_torch.kernels import Kernel
 from regraph_torch.sizes import product
+from regraph_torch.short_tests import soon_done
 from regraph_torch.values import Buffer
 
 
@@ -33,7 +34,7 @@ def _bytes(buffers: list[Buffer], count: int) -> str:
 
 def manifest_text(kernels: list[Kernel], inputs: list[Buffer], out: Buffer, scratch: list[Buffer], inits: dict[str, str],
                   sizes: list[dict[str, int]], count: int) -> str:
-    """`sizes` are of the bench size, then of each test."""
+    """`sizes` are of the bench size, then of each test, which may become smaller (short_tests.py)."""
     lines = []
     if len(kernels) > 1:
         lines.append(f"kernel: {kernels[0].name}")
@@ -52,7 +53,8 @@ def manifest_text(kernels: list[Kernel], inputs: list[Buffer], out: Buffer, scra
     else:
         lines.append("launches:")
         lines += [f"  - {{kernel: {kernel.name}, {_launch(kernel)}}}" for kernel in kernels]
-    tests = [one for k, one in enumerate(sizes[1:]) if one and one not in sizes[1:k + 1]]
+    smaller = [soon_done(kernels, one) for one in sizes[1:]]
+    tests = [one for k, one in enumerate(smaller) if one and one not in smaller[:k]]
     if tests:
         lines.append("tests:")
         lines += [f"  - {_map(one)}" for one in tests]

@@ -33,22 +33,29 @@ class GemmFinder {
     }
   }
 
-  Result<GemmAxes> axes() {
-    if (Status status = find_factors(); !status) return status.error();
-    if (Status status = find_axes(); !status) return status.error();
-    return axes_;
-  }
-
-  Result<ImplicitGemm> find(int ended_axis) {
+  Result<GemmShape> shape() {
     Status status = find_factors();
     if (status) status = find_axes();
     if (status) status = find_loops();
-    if (status) status = place_axes(ended_axis);
-    if (status) status = place_guards();
     if (!status) return status.error();
     choose_chunked();
     for (std::size_t i = 0; i < 2; ++i)
       find_neighbours(i);
+    return std::move(shape_);
+  }
+
+  Result<ImplicitGemm> find(const GemmShape& shape, int ended_axis) {
+    shape_ = shape;
+    Status status = find_factors();
+    if (status) status = find_loops();
+    if (status) status = place_axes(ended_axis);
+    if (status) status = place_guards();
+    if (!status) return status.error();
+    result_.chunked = shape.chunked;
+    for (std::size_t i = 0; i < 2; ++i) {
+      result_.factors[i].along_k = shape.along_k[i];
+      result_.factors[i].divisible = shape.divisible[i];
+    }
     return std::move(result_);
   }
 
@@ -124,8 +131,6 @@ class GemmFinder {
     return {};
   }
 
-  // Axes along which blocks have one thread may be those of both factors, or of neither: blocks
-  // along them have products of their own.
   Status find_axes() {
     std::array<std::set<int>, 2> found;
     for (std::size_t i = 0; i < 2; ++i) {
@@ -139,11 +144,11 @@ class GemmFinder {
       if ((in_both || in_none) && extent(launch_.block, axis) != 1)
         return refuse("a block computes several products");
       for (std::size_t i = 0; i < 2; ++i) {
-        if (!in_both && found[i].contains(axis)) axes_.axes[i].push_back(axis);
+        if (!in_both && found[i].contains(axis)) shape_.axes[i].push_back(axis);
       }
     }
     for (std::size_t i = 0; i < 2; ++i) {
-      if (axes_.axes[i].empty()) {
+      if (shape_.axes[i].empty()) {
         return refuse("'" + result_.product.factors[i].array +
                       "' is read along no axis of the grid that the other factor does without");
       }
@@ -155,7 +160,7 @@ class GemmFinder {
     for (const WindowLoop& loop : nest_.loops) {
       SummedLoop summed{loop.counted.name, loop.counted.first, loop.counted.limit, std::nullopt};
       for (const ExprPtr& bound : {summed.first, summed.limit}) {
-        for (const std::vector<int>& axes : axes_.axes) {
+        for (const std::vector<int>& axes : shape_.axes) {
           for (const int axis : axes_of(bound)) {
             if (std::ranges::find(axes, axis) != axes.end())
               return refuse("a bound of the loops differs between elements of a product");
@@ -181,13 +186,13 @@ class GemmFinder {
 
   Status place_axes(int ended_axis) {
     for (std::size_t i = 0; i < 2; ++i) {
-      if (axes_.axes[i].size() != 1) {
+      if (shape_.axes[i].size() != 1) {
         return refuse("'" + result_.product.factors[i].array +
                       "' is read along several axes of the grid");
       }
       ProductFactor& factor = product().factors[i];
       factor.along_k = true;
-      factor.axis.axis = axes_.axes[i].front();
+      factor.axis.axis = shape_.axes[i].front();
       factor.axis.coordinate = fresh_name(
           form_.kernel, std::string("at_") + kAxes[static_cast<std::size_t>(factor.axis.axis)]);
       if (factor.axis.axis == ended_axis) continue;
@@ -241,7 +246,7 @@ class GemmFinder {
       if (!first || !limit) continue;
       const auto trips = largest_at_bench_sizes(*limit - *first, kernel_.problem());
       if (!trips || *trips < 1 || *trips % ImplicitGemm::kChunk != 0) continue;
-      result_.chunked = at;
+      shape_.chunked = at;
       return;
     }
   }
@@ -261,23 +266,28 @@ class GemmFinder {
 
   // Whether the elements of the factor's chunks are neighbours, and how they are aligned.
   void find_neighbours(std::size_t i) {
-    GatheredFactor& factor = result_.factors[i];
+    const GatheredFactor& factor = result_.factors[i];
     const auto index = form_.analysis.polynomial(to<Subscript>(*factor.element).index);
     if (!index) return;
     const std::string chunked =
-        result_.chunked ? result_.loops[*result_.chunked].counter : std::string();
+        shape_.chunked ? result_.loops[*shape_.chunked].counter : std::string();
     const auto step = chunked.empty() ? std::nullopt : index->coefficient(chunked);
-    const bool are_together =
-        std::ranges::none_of(factor.conditions, [&](const ExprPtr& condition) {
-          return chunked.empty() ? asks_for_k(condition)
-                                 : variables_of(condition).contains(chunked);
-        });
-    if (!are_together) return;
-    factor.along_k = chunked.empty() ? lies_along_loops(*index) : step && step->constant() == 1;
-    if (factor.along_k) plan_vectors(factor, product().factors[i].axis, *index);
+    const auto keeps_together = [&](const ExprPtr& condition) {
+      return chunked.empty() ? !asks_for_k(condition) : !variables_of(condition).contains(chunked);
+    };
+    const WindowUpdate& update = nest_.updates.front();
+    if (!std::ranges::all_of(factor.conditions, keeps_together)) return;
+    for (const ExprPtr& guard : update.guards) {
+      const std::set<int> axes = axes_of(guard);
+      const bool is_others =
+          std::ranges::any_of(shape_.axes[1 - i], [&](int axis) { return axes.contains(axis); });
+      if (!is_others && !keeps_together(guard)) return;
+    }
+    shape_.along_k[i] = chunked.empty() ? lies_along_loops(*index) : step && step->constant() == 1;
+    if (shape_.along_k[i]) plan_vectors(i, *index);
   }
 
-  void plan_vectors(GatheredFactor& factor, const ProductAxis& axis, Polynomial index) const {
+  void plan_vectors(std::size_t i, Polynomial index) {
     constexpr int kVectorBytes = 16;
     if (kernel_.problem().assume.align < kVectorBytes) return;
     SymbolFacts facts;
@@ -290,17 +300,14 @@ class GemmFinder {
       if (!first) return;
       // A chunk begins a multiple of eight iterations behind the first one. In the order of the
       // loops k does, and so do the elements' places.
-      const Polynomial iteration =
-          result_.chunked ? Polynomial::symbol(loop.counter) : Polynomial();
+      const Polynomial iteration = shape_.chunked ? Polynomial::symbol(loop.counter) : Polynomial();
       index = index.substitute(loop.counter, *first + iteration);
-      facts.multiples[loop.counter] = at == result_.chunked ? ImplicitGemm::kChunk : 1;
+      facts.multiples[loop.counter] = at == shape_.chunked ? ImplicitGemm::kChunk : 1;
     }
-    const auto placed = with_coordinate(with_block_extents(index, launch_.block), axis.axis,
-                                        launch_.block, axis.coordinate);
-    if (!placed) return;
+    index = with_block_extents(index, launch_.block);
     std::set<std::string> divisible;
-    if (require_divisible(*placed, ImplicitGemm::kChunk, facts, divisible))
-      factor.divisible = std::move(divisible);
+    if (require_divisible(index, ImplicitGemm::kChunk, facts, divisible))
+      shape_.divisible[i] = std::move(divisible);
   }
 
   const KernelForm& form_;
@@ -308,20 +315,21 @@ class GemmFinder {
   const KernelAnalysis& kernel_;
   std::map<std::string, std::set<std::string>> varying_;  // by builtin
   WindowNest nest_;
-  GemmAxes axes_;
+  GemmShape shape_;
   ImplicitGemm result_;
 };
 
 }  // namespace
 
-Result<GemmAxes> find_gemm_axes(const KernelForm& form, const Launch& launch,
-                                const KernelAnalysis& kernel) {
-  return GemmFinder(form, launch, kernel).axes();
+Result<GemmShape> find_gemm_shape(const KernelForm& form, const Launch& launch,
+                                  const KernelAnalysis& kernel) {
+  return GemmFinder(form, launch, kernel).shape();
 }
 
 Result<ImplicitGemm> find_implicit_gemm(const KernelForm& form, const Launch& launch,
-                                        const KernelAnalysis& kernel, int ended_axis) {
-  return GemmFinder(form, launch, kernel).find(ended_axis);
+                                        const KernelAnalysis& kernel, const GemmShape& shape,
+                                        int ended_axis) {
+  return GemmFinder(form, launch, kernel).find(shape, ended_axis);
 }
 
 }  // namespace regraph::rewrite

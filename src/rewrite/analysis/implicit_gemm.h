@@ -53,20 +53,25 @@ struct ImplicitGemm {
   static constexpr int kChunk = 8;
 };
 
-// Which axes of the grid the factors depend on: one for itself and of the other one or two, the
-// fastest first.
-struct GemmAxes {
+// What there is to know of the product before its axes are laid out.
+struct GemmShape {
+  // Which axes of the grid the factors depend on, the fastest first. Blocks have one thread along
+  // axes of both, or of neither: they have products of their own.
   std::array<std::vector<int>, 2> axes;
+  // As in ImplicitGemm and GatheredFactor.
+  std::optional<std::size_t> chunked;
+  std::array<bool, 2> along_k = {};
+  std::array<std::optional<std::set<std::string>>, 2> divisible;
 };
-// Error: refused, with what is in the way.
-[[nodiscard]] Result<GemmAxes> find_gemm_axes(const KernelForm& form, const Launch& launch,
-                                              const KernelAnalysis& kernel);
+// `form` is in normal form. Error: refused, with what is in the way.
+[[nodiscard]] Result<GemmShape> find_gemm_shape(const KernelForm& form, const Launch& launch,
+                                                const KernelAnalysis& kernel);
 
-// The product that the kernel computes at that launch, one axis a factor. `form` is in normal form;
-// its guards are known to stop all threads past the end of `ended_axis`, where that is no -1.
-// Error: refused, with what is in the way.
+// The product of that shape, of the same kernel; its axes may be other ones now, one a factor. Its
+// guards are known to stop all threads past the end of `ended_axis`, where that is no -1. Error:
+// refused, with what is in the way.
 [[nodiscard]] Result<ImplicitGemm> find_implicit_gemm(const KernelForm& form, const Launch& launch,
                                                       const KernelAnalysis& kernel,
-                                                      int ended_axis = -1);
+                                                      const GemmShape& shape, int ended_axis = -1);
 
 }  // namespace regraph::rewrite

@@ -124,27 +124,38 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
     if (!form) return form.error();
     auto launch = kernel.launch();
     if (!launch) return launch.error();
-    auto axes = find_gemm_axes(**form, **launch, kernel);
-    if (!axes) return axes.error();
+    auto shape = find_gemm_shape(**form, **launch, kernel);
+    if (!shape) return shape.error();
     GemmPlace place{nullptr, **launch, {}, {}};
-    for (const std::vector<int>& own : axes->axes) {
-      if (own.size() == 1) continue;
-      auto merged = merge_axes(**form, **launch, own[0], own[1]);
-      if (!merged) return merged.error();
-      place.merged = std::make_shared<const KernelForm>(std::move(merged->kernel));
-      place.before = std::move(merged->launch);
-      auto gemm = find_implicit_gemm(*place.merged, place.before, kernel, own[0]);
-      if (!gemm) return gemm.error();
-      place.gemm = std::move(*gemm);
-      for (const KernelParameter& array : (**form).kernel.parameters) {
-        if (is_row_major(**form, **launch, own[0], own[1], merged->width, array.name))
-          place.gemm.product.row_major.insert(array.name);
-      }
-      return place;
+    int ended_axis = -1;
+    ExprPtr width;
+    std::vector<int>* columns = nullptr;
+    for (std::vector<int>& own : shape->axes) {
+      if (own.size() > 1) columns = &own;
     }
-    auto gemm = find_implicit_gemm(**form, **launch, kernel);
+    if (columns != nullptr) {
+      auto merged = merge_axes(**form, **launch, (*columns)[0], (*columns)[1]);
+      if (merged) {
+        place.merged = std::make_shared<const KernelForm>(std::move(merged->kernel));
+        place.before = std::move(merged->launch);
+        ended_axis = columns->front();
+        width = merged->width;
+      } else if (extent((*launch)->block, (*columns)[1]) != 1) {
+        return merged.error();
+      }
+    }
+    const std::vector<int> counted = columns != nullptr ? *columns : std::vector<int>();
+    // Blocks of one thread along the other axis are products of their own.
+    if (columns != nullptr) columns->resize(1);
+    auto gemm = find_implicit_gemm(place.merged ? *place.merged : **form, place.before, kernel,
+                                   *shape, ended_axis);
     if (!gemm) return gemm.error();
     place.gemm = std::move(*gemm);
+    if (!place.merged) return place;
+    for (const KernelParameter& array : (**form).kernel.parameters) {
+      if (is_row_major(**form, **launch, counted[0], counted[1], width, array.name))
+        place.gemm.product.row_major.insert(array.name);
+    }
     return place;
   }
 
