@@ -81,7 +81,7 @@ TEST(RegraphYaml, ShippedGraphKnowsWhereAStepHasNothingToDo) {
   EXPECT_EQ(impossible({{"limited_by_registers", 0.0}}), Ids({"launch_bounds"}));
   EXPECT_EQ(impossible({{"accumulation_chains", 8.0}}), Ids({"multi_accumulator"}));
   EXPECT_EQ(impossible({{"accumulated_product_share", 0.0}}),
-            Ids({"skinny_gemm", "tensor_core", "wgmma"}));
+            Ids({"implicit_gemm", "skinny_gemm", "tensor_core", "wgmma"}));
   EXPECT_EQ(impossible({{"global_load_bytes_per_thread", 16.0}}),
             Ids({"slp_vectorize", "vectorize_global"}));
 }

@@ -23,6 +23,34 @@ launch: {block: [16, 16], grid: ["cdiv(N, bx)", "cdiv(M, by)"]}
 tests: [{M: 70, N: 50, K: 45}, {M: 64, N: 128, K: 64}, {M: 1, N: 3, K: 1}]
 assume: {noalias: true, reassociate: true}
 )~"},
+      {"narrow_convolution", R"~(
+#include <cuda_fp16.h>
+__global__ void convolution(const __half* in, const __half* filter, const __half* bias, __half* out,
+                            int O, int C, int H, int W) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  int n = blockIdx.z / O;
+  int o = blockIdx.z % O;
+  if (x >= W || y >= H) return;
+  float sum = __half2float(bias[o]);
+  for (int c = 0; c < C; ++c)
+    for (int fy = 0; fy < 3; ++fy)
+      for (int fx = 0; fx < 3; ++fx) {
+        int iy = y + fy - 1;
+        int ix = x + fx - 1;
+        if (iy >= 0 && iy < H && ix >= 0 && ix < W)
+          sum += __half2float(in[((n * C + c) * H + iy) * W + ix]) *
+                 __half2float(filter[((o * C + c) * 3 + fy) * 3 + fx]);
+      }
+  out[((n * O + o) * H + y) * W + x] = __float2half(sum);
+})~",
+       R"~(
+sizes: {N: 4, O: 32, C: 16, H: 56, W: 56}
+args: {in: {dir: in, shape: ["N * C", H, W], init: normal}, filter: {dir: in, shape: [O, C, 3, 3], init: normal}, bias: {dir: in, shape: [O]}, out: {dir: out, shape: ["N * O", H, W]}}
+launch: {block: [32, 4], grid: ["cdiv(W, bx)", "cdiv(H, by)", "N * O"]}
+tests: [{N: 2, O: 5, C: 3, H: 9, W: 14}, {N: 1, O: 8, C: 8, H: 8, W: 8}]
+assume: {noalias: true, reassociate: true}
+)~"},
       // The second factor lies as a layer's weights do, and a bias is added.
       {"narrow_layer", R"~(
 #include <cuda_bf16.h>

@@ -15,6 +15,7 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -54,6 +55,7 @@ class GemmFinder {
     result_.chunked = shape.chunked;
     for (std::size_t i = 0; i < 2; ++i) {
       result_.factors[i].along_k = shape.along_k[i];
+      result_.factors[i].lanes_along_k = shape.lanes_along_k[i];
       result_.factors[i].divisible = shape.divisible[i];
     }
     return std::move(result_);
@@ -269,6 +271,7 @@ class GemmFinder {
     const GatheredFactor& factor = result_.factors[i];
     const auto index = form_.analysis.polynomial(to<Subscript>(*factor.element).index);
     if (!index) return;
+    shape_.lanes_along_k[i] = are_chunks_nearer(i, *index);
     const std::string chunked =
         shape_.chunked ? result_.loops[*shape_.chunked].counter : std::string();
     const auto step = chunked.empty() ? std::nullopt : index->coefficient(chunked);
@@ -284,7 +287,24 @@ class GemmFinder {
       if (!is_others && !keeps_together(guard)) return;
     }
     shape_.along_k[i] = chunked.empty() ? lies_along_loops(*index) : step && step->constant() == 1;
-    if (shape_.along_k[i]) plan_vectors(i, *index);
+    if (!shape_.along_k[i]) return;
+    shape_.lanes_along_k[i] = true;
+    plan_vectors(i, *index);
+  }
+
+  // Whether the next chunk's elements are nearer than the next line's.
+  bool are_chunks_nearer(std::size_t i, const Polynomial& index) const {
+    if (!shape_.chunked) return false;
+    const std::string coordinate = fresh_name(form_.kernel, "coordinate");
+    const auto placed = with_coordinate(index, shape_.axes[i].front(), launch_.block, coordinate);
+    const auto line = placed ? placed->coefficient(coordinate) : std::nullopt;
+    const std::size_t fastest =
+        result_.loops.size() - (*shape_.chunked + 1 == result_.loops.size() ? 2 : 1);
+    const auto chunk = index.coefficient(result_.loops[fastest].counter);
+    const auto apart = chunk ? chunk->constant() : std::nullopt;
+    if (!line || !apart) return false;
+    const auto lines_apart = line->constant();
+    return !lines_apart || std::abs(*apart) < std::abs(*lines_apart);
   }
 
   void plan_vectors(std::size_t i, Polynomial index) {

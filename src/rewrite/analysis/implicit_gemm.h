@@ -38,6 +38,8 @@ struct GatheredFactor {
   // Parameters that a vector's elements have to divide for chunks to be aligned; nothing where they
   // never are.
   std::optional<std::set<std::string>> divisible;
+  // Chunks that follow each other are nearer in memory than those of lines that do.
+  bool lanes_along_k = false;
 };
 
 struct ImplicitGemm {
@@ -61,6 +63,7 @@ struct GemmShape {
   // As in ImplicitGemm and GatheredFactor.
   std::optional<std::size_t> chunked;
   std::array<bool, 2> along_k = {};
+  std::array<bool, 2> lanes_along_k = {};
   std::array<std::optional<std::set<std::string>>, 2> divisible;
 };
 // `form` is in normal form. Error: refused, with what is in the way.

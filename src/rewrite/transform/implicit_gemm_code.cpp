@@ -40,6 +40,7 @@ class ImplicitGemmCode {
         k_(fresh_.fresh("k")),
         chunk_(fresh_.fresh("chunk")),
         begin_(fresh_.fresh("begin")),
+        element_(fresh_.fresh("element")),
         carry_(fresh_.fresh("carry")),
         wanted_(fresh_.fresh("wanted")),
         staged_(fresh_.fresh("staged")),
@@ -54,9 +55,10 @@ class ImplicitGemmCode {
 
   Block run() {
     declare();
+    if (!is_copied(0) || !is_copied(1)) define_element();
     for (std::size_t i = 0; i < 2; ++i) {
       define_load(i);
-      if (!gathered(i).along_k) define_store(i);
+      if (!is_copied(i)) define_store(i);
     }
     define_tensor_load(text_, product_, tile_, names_, rows_);
     multiply();
@@ -74,6 +76,10 @@ class ImplicitGemmCode {
     return static_cast<std::size_t>(&one - product_.factors.data());
   }
   const GatheredFactor& gathered(std::size_t i) const { return gemm_.factors[i]; }
+  // Whether its chunks go to shared memory by copies; others go through registers.
+  bool is_copied(std::size_t i) const {
+    return gathered(i).along_k && gathered(i).divisible.has_value();
+  }
   std::string type() const { return std::string(cuda_name(tile_.element)); }
   int chunks() const { return tile_.depth / tile_.vector(); }  // of a line of a strip
   int lines(std::size_t i) const { return tile_.tile[i]; }
@@ -130,16 +136,15 @@ class ImplicitGemmCode {
     declare_block_place(text_, product_, tile_, names_, kRows);
     declare_lengths();
     for (std::size_t i = 0; i < 2; ++i) {
-      if (!gathered(i).along_k) {
-        text_.line("__align__(16) {} {}[{}][{}];", type(), loaded_[i], steps(i),
-                   ImplicitGemm::kChunk);
-      } else if (gathered(i).divisible) {
-        std::string condition;
-        for (const std::string& parameter : *gathered(i).divisible)
-          condition += fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter,
-                                   tile_.vector());
-        text_.line("const bool {} = {};", names_.whole[i], condition.empty() ? "true" : condition);
+      if (!is_copied(i)) {
+        text_.line("unsigned int {}[{}][{}];", loaded_[i], steps(i), ImplicitGemm::kChunk);
+        continue;
       }
+      std::string condition;
+      for (const std::string& parameter : *gathered(i).divisible)
+        condition += fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter,
+                                 ImplicitGemm::kChunk);
+      text_.line("const bool {} = {};", names_.whole[i], condition.empty() ? "true" : condition);
     }
     text_.line("float {}[{}][{}][4] = {{}};", names_.sums, tile_.warp[rows_] / 16,
                tile_.warp[1 - rows_] / 8);
@@ -248,63 +253,85 @@ class ImplicitGemmCode {
     text_.line("const bool {} = {};", names_.inside[i], inside.empty() ? "true" : inside);
   }
 
+  // A thread's line is the same at all steps where the lanes of a warp are neighbours along the
+  // axis, its chunk where they are along k.
   int chunks_apart(std::size_t i) const { return tile_.threads() / lines(i); }
 
   // Which chunk of its line a thread loads at a step. Of gathered lines that is the same for all
   // lanes of a warp, and so are the counters.
   void declare_chunk(std::size_t i) {
+    if (gathered(i).lanes_along_k) {
+      text_.line("const int {} = {} % {};", chunk_, names_.thread, chunks());
+      return;
+    }
     const std::string chunk = fmt::format("(int)({} / {})", names_.thread, lines(i));
-    text_.line("const int {} = {};", chunk_,
-               gathered(i).along_k     ? fmt::format("{} % {}", names_.thread, chunks())
-               : lines(i) % kWarp == 0 ? fmt::format("__shfl_sync(0xffffffffu, {}, 0)", chunk)
-                                       : chunk);
+    text_.line(
+        "const int {} = {};", chunk_,
+        lines(i) % kWarp == 0 ? fmt::format("__shfl_sync(0xffffffffu, {}, 0)", chunk) : chunk);
   }
 
-  // Loads a thread's part of a strip: to shared memory where chunks are vectors, asynchronously if
-  // they are aligned, else to registers.
+  // Loads a thread's part of a strip: to shared memory by copies, else to registers.
   void define_load(std::size_t i) {
-    const bool is_copy = gathered(i).along_k;
     text_.open("const auto {} = [&](int {}, int {})", load_[i], names_.into, names_.strip);
     declare_chunk(i);
-    if (!is_copy) declare_line(i, fmt::format("{} % {}", names_.thread, lines(i)));
+    if (!gathered(i).lanes_along_k) declare_line(i, line_of(i));
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.step, steps(i));
-    if (is_copy) {
-      declare_line(i, fmt::format("(int){} / {} + {} * {}", names_.thread, chunks(), names_.step,
-                                  tile_.threads() / chunks()));
-    }
-    text_.line(
-        "const int {} = {} + {} * {};", k_, names_.strip,
-        is_copy ? chunk_ : fmt::format("({} + {} * {})", chunk_, names_.step, chunks_apart(i)),
-        ImplicitGemm::kChunk);
+    if (gathered(i).lanes_along_k) declare_line(i, line_of(i));
+    text_.line("const int {} = {} + {} * {};", k_, names_.strip,
+               gathered(i).lanes_along_k
+                   ? chunk_
+                   : fmt::format("({} + {} * {})", chunk_, names_.step, chunks_apart(i)),
+               ImplicitGemm::kChunk);
     const bool in_order = chunked() == nullptr;
-    if (!in_order || !is_copy) declare_counters();
+    if (!in_order || !gathered(i).along_k) declare_counters();
     const std::string of_chunk = conditions(i, Asked::of_chunk);
     text_.line("const bool {} = {}{};", wanted_, names_.inside[i],
                of_chunk.empty() ? "" : " & " + of_chunk);
-    const std::string to = is_copy ? names_.to : fmt::format("{}[{}]", loaded_[i], names_.step);
-    if (is_copy) {
-      text_.line("{}* const {} = &{}[{} * {} + {}];", type(), names_.to, names_.stages[i],
-                 names_.into, tile_.strip_elements(i),
-                 place_in_strip(tile_, i, true, names_.line,
-                                fmt::format("({} * {})", chunk_, ImplicitGemm::kChunk)));
-      open_vector(i);
-    }
+    if (is_copied(i)) open_vector(i);
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, ImplicitGemm::kChunk);
     if (!in_order) text_.line("const int {} = {} + {};", chunked()->counter, begin_, names_.e);
     const std::string of_element = conditions(i, Asked::of_element);
-    text_.line("{}[{}] = {} & ({}){} ? {} : {};", to, names_.e, wanted_,
-               in_order ? fmt::format("{} + {} < {}", k_, names_.e, total_)
-                        : fmt::format("{} < {}", chunked()->counter, text_of(chunked()->limit)),
-               of_element.empty() ? "" : " & " + of_element,
-               in_order && is_copy ? fmt::format("({})[{} + {}]", first_of_line(i), k_, names_.e)
-                                   : text_of(gathered(i).element),
-               print(zero_of(tile_.element)));
-    if (in_order && !is_copy) advance_counters();
+    const std::string asked = fmt::format(
+        "{} & ({}){}", wanted_,
+        in_order ? fmt::format("{} + {} < {}", k_, names_.e, total_)
+                 : fmt::format("{} < {}", chunked()->counter, text_of(chunked()->limit)),
+        of_element.empty() ? "" : " & " + of_element);
+    const std::string from = in_order && gathered(i).along_k
+                                 ? fmt::format("{} + {} + {}", first_of_line(i), k_, names_.e)
+                                 : "&" + text_of(gathered(i).element);
+    if (is_copied(i)) {
+      text_.line("{}[{}] = {} ? *({}) : {};", names_.to, names_.e, asked, from,
+                 print(zero_of(tile_.element)));
+    } else {
+      text_.line("{}[{}][{}] = {}({}, {});", loaded_[i], names_.step, names_.e, element_, from,
+                 asked);
+      if (in_order && !gathered(i).along_k) advance_counters();
+    }
     text_.close();
-    if (is_copy && gathered(i).divisible) text_.close();
+    if (is_copied(i)) text_.close();
     text_.close();
+    text_.close("};");
+  }
+
+  // In the strip: the line of a thread's chunk at a step.
+  std::string line_of(std::size_t i) const {
+    if (!gathered(i).lanes_along_k) return fmt::format("{} % {}", names_.thread, lines(i));
+    return fmt::format("(int){} / {} + {} * {}", names_.thread, chunks(), names_.step,
+                       tile_.threads() / chunks());
+  }
+
+  // The bits of an element, which nobody writes, and zeros where it is not wanted. Under a
+  // predicate: a branch would come between the loads. It stays in front of the products, which do
+  // not wait for it.
+  void define_element() {
+    text_.open("const auto {} = [](const {}* from, int is_wanted)", element_, type());
+    text_.line("unsigned int bits;");
+    text_.line("asm volatile(\"{{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.u32 %0, 0; \"");
+    text_.line("             \"@p ld.global.nc.u16 %0, [%1]; }}\"");
+    text_.line("             : \"=r\"(bits) : \"l\"(from), \"r\"(is_wanted));");
+    text_.line("return bits;");
     text_.close("};");
   }
 
@@ -318,7 +345,10 @@ class ImplicitGemmCode {
 
   // Writes the copy of a whole vector, and opens what is done where there is none.
   void open_vector(std::size_t i) {
-    if (!gathered(i).divisible) return;
+    text_.line("{}* const {} = &{}[{} * {} + {}];", type(), names_.to, names_.stages[i],
+               names_.into, tile_.strip_elements(i),
+               place_in_strip(tile_, i, true, names_.line,
+                              fmt::format("({} * {})", chunk_, ImplicitGemm::kChunk)));
     const int last = ImplicitGemm::kChunk - 1;
     std::string from;
     std::string whole;
@@ -340,14 +370,22 @@ class ImplicitGemmCode {
 
   void define_store(std::size_t i) {
     text_.open("const auto {} = [&](int {})", store_[i], names_.into);
-    text_.line("const int {} = {} % {};", names_.line, names_.thread, lines(i));
     text_.unroll();
     text_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.step, steps(i));
-    text_.line("const int {} = ((int){} / {} + {} * {}) * {};", names_.offset, names_.thread,
-               lines(i), names_.step, chunks_apart(i), ImplicitGemm::kChunk);
-    text_.line("*(uint4*)&{}[{} * {} + {}] = *(const uint4*){}[{}];", names_.stages[i], names_.into,
-               tile_.strip_elements(i), place_in_strip(tile_, i, true, names_.line, names_.offset),
-               loaded_[i], names_.step);
+    text_.line("const int {} = {};", names_.line, line_of(i));
+    const std::string chunk = gathered(i).lanes_along_k
+                                  ? fmt::format("{} % {}", names_.thread, chunks())
+                                  : fmt::format("((int){} / {} + {} * {})", names_.thread, lines(i),
+                                                names_.step, chunks_apart(i));
+    text_.line("const int {} = {} * {};", names_.offset, chunk, ImplicitGemm::kChunk);
+    const auto pair = [&](int first) {
+      return fmt::format("__byte_perm({0}[{1}][{2}], {0}[{1}][{3}], 0x5410)", loaded_[i],
+                         names_.step, first, first + 1);
+    };
+    text_.line("*(uint4*)&{}[{} * {} + {}] = make_uint4({}, {}, {}, {});", names_.stages[i],
+               names_.into, tile_.strip_elements(i),
+               place_in_strip(tile_, i, true, names_.line, names_.offset), pair(0), pair(2),
+               pair(4), pair(6));
     text_.close();
     text_.close("};");
   }
@@ -359,7 +397,7 @@ class ImplicitGemmCode {
 
   void store_strip(const std::string& into) {
     for (std::size_t i = 0; i < 2; ++i) {
-      if (!gathered(i).along_k) text_.line("{}({});", store_[i], into);
+      if (!is_copied(i)) text_.line("{}({});", store_[i], into);
     }
   }
 
@@ -408,7 +446,7 @@ class ImplicitGemmCode {
   const TensorTile& tile_;
   Names fresh_;
   TensorNames names_;
-  std::string total_, k_, chunk_, begin_, carry_, wanted_, staged_;
+  std::string total_, k_, chunk_, begin_, element_, carry_, wanted_, staged_;
   std::array<std::string, 2> loaded_, load_, store_;
   std::vector<std::string> trips_;  // of each loop
   CodeLines text_;
