@@ -3,6 +3,7 @@
 #include "affine/block_geometry.h"
 #include "rewrite/analysis/matrix_product.h"
 #include "rewrite/analysis/row_plan.h"
+#include "source/walk.h"
 
 #include <fmt/format.h>
 
@@ -21,12 +22,26 @@ int architecture_number(const std::string& architecture) {
   return number;
 }
 
+namespace {
+
+// What a product has, and tiles in registers do not.
+bool has_one_loop(const KernelAnalysis& kernel) {
+  int loops = 0;
+  walk(kernel.state().unit.kernel.body,
+       [&](const Stmt& stmt) { loops += is<ForLoop>(stmt) || is<WhileLoop>(stmt) ? 1 : 0; });
+  return loops == 1;
+}
+
+}  // namespace
+
 Result<const KernelAnalysis*> plain_product(const KernelAnalysis& kernel) {
-  if (!kernel.analysis().has_shared()) return &kernel;
+  const bool has_shared = kernel.analysis().has_shared();
+  if (!has_shared && has_one_loop(kernel)) return &kernel;
   const StepRewriter* const untile = find_built_in_step("untile");
   auto plain = kernel.after(untile->id(),
                             [&](const KernelAnalysis& tiled) { return untile->apply(tiled, {}); });
   if (plain) return plain;
+  if (!has_shared) return &kernel;
   return refuse("the kernel uses shared memory already (untile: " + plain.error().message + ")");
 }
 

@@ -12,22 +12,27 @@
 //     C[row * N + col] = sum;
 //   }
 //
+// A thread that has a tile of the result in registers (float acc[8][8]) becomes a thread for each
+// element of it, with shared memory or without.
+//
 // That is slower by itself, and what steps that lay out tiles by themselves begin with: contraction
 // and slice_reduction do it on the way. Legal where each piece is: copies in shared memory are read
 // where they came from (transform/staged_copies.h), strips become one loop with the same iterations
 // (loop_coalescing.h), which ends where these add zeros (trip_count_trimming.h), under the
-// condition of the store (guarded_loops.h).
+// condition of the store; elements of a thread come apart (rows_apart.h).
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/local_pointers.h"
 #include "rewrite/forms/simplify.h"
 #include "rewrite/forms/uses.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/array_axes.h"
 #include "rewrite/transform/flat_block.h"
 #include "rewrite/transform/global_indices.h"
 #include "rewrite/transform/grid_axes.h"
 #include "rewrite/transform/grid_by_block.h"
 #include "rewrite/transform/loop_coalescing.h"
+#include "rewrite/transform/possible_block.h"
 #include "rewrite/transform/rows_apart.h"
 #include "rewrite/transform/staged_copies.h"
 #include "rewrite/transform/strip_headers.h"
@@ -39,7 +44,9 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -227,48 +234,97 @@ class Untile final : public TriedStep {
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
                             const StepParameters& /*parameters*/) const override {
-    if (!kernel.analysis().has_shared()) return refuse("the kernel uses no shared memory");
     const Requirements needed = {.distinct_buffers = "", .fixed_block = true};
     if (Status status = require(needed, kernel); !status) return status.error();
     if (kernel.analysis().uses_warp_intrinsics())
       return refuse("warp intrinsics tie the result to which threads share a warp");
     auto form = kernel.single_exit();
     if (!form) return form.error();
+    const Launch& launch = **kernel.launch();
     Kernel direct = without_local_pointers((*form)->kernel);
     // What templates are given as 32 / 4 are numbers.
     direct.body = simplified(direct.body);
-    direct.body = ScopeOpener().run(without_dead_guards(direct, (**kernel.launch()).block));
+    direct.body = ScopeOpener().run(without_dead_guards(direct, launch.block));
+    if (!kernel.analysis().has_shared()) return with_registers_apart(kernel, direct, launch);
     // A thread for each row, where a thread has several.
-    Kernel rows = direct;
-    Launch of_rows = **kernel.launch();
-    bool are_apart = false;
-    for (const char axis : {'y', 'x'}) {
-      auto apart = with_rows_apart(rows, of_rows, axis);
-      if (!apart) continue;
-      rows = std::move(apart->kernel);
-      rows.body = ScopeOpener().run(rows.body);
-      of_rows = std::move(apart->launch);
-      are_apart = true;
-    }
-    if (are_apart) {
-      auto plain = untiled(kernel, rows, of_rows);
+    if (auto apart = rows_apart(kernel, direct, launch)) {
+      auto plain = untiled(kernel, std::move(apart->kernel), std::move(apart->launch));
       if (plain) return plain;
     }
-    return untiled(kernel, direct, **kernel.launch());
+    if (auto plain = with_registers_apart(kernel, direct, launch)) return plain;
+    return untiled(kernel, direct, launch);
   }
 
  private:
+  static std::optional<RowsApart> rows_apart(const KernelAnalysis& kernel, const Kernel& direct,
+                                             const Launch& launch) {
+    RowsApart result{direct, launch};
+    bool are_apart = false;
+    for (const char axis : {'y', 'x'}) {
+      auto apart = with_rows_apart(result.kernel, result.launch, kernel.problem(), axis);
+      if (!apart) continue;
+      result = std::move(*apart);
+      result.kernel.body = ScopeOpener().run(result.kernel.body);
+      are_apart = true;
+    }
+    return are_apart ? std::optional(std::move(result)) : std::nullopt;
+  }
+
   static Result<KernelState> untiled(const KernelAnalysis& kernel, Kernel direct, Launch changed) {
     changed.dynamic_shared_bytes = 0;
     take_axes(direct, changed);
     if (Status status = require_possible(changed, kernel); !status) return status.error();
     auto plain = without_tiles(direct, changed.block);
     if (!plain) return plain.error();
+    return finished(kernel, std::move(*plain), changed);
+  }
+
+  // Tiles that threads have in registers, besides those in shared memory: a thread for each element
+  // of them. Error: refused, where threads have none.
+  static Result<KernelState> with_registers_apart(const KernelAnalysis& kernel, Kernel direct,
+                                                  Launch changed) {
+    changed.dynamic_shared_bytes = 0;
+    take_axes(direct, changed);
+    auto plain = without_tiles(direct, changed.block);
+    if (!plain) return plain.error();
+    if (plain->body.empty() || Analysis(*plain).has_barrier())
+      return refuse("threads meet at barriers");
+    plain->body = without_private_copies(*plain, changed.block);
+    plain->body = with_array_axes(*plain);
+    auto apart = rows_apart(kernel, *plain, changed);
+    if (!apart && kernel.analysis().has_shared()) return refuse("threads have one element each");
+    if (apart) return finished(kernel, std::move(apart->kernel), std::move(apart->launch));
+    // Strips alone, of loops that somebody has taken apart.
+    auto result = finished(kernel, std::move(*plain), std::move(changed));
+    if (!result) return result;
+    const Block& body = result->unit.kernel.body;
+    if (loops_in(body) < loops_in(direct.body) && !has_array(body)) return result;
+    return refuse("the kernel uses no shared memory, and its threads have no tiles");
+  }
+
+  static std::size_t loops_in(const Block& body) {
+    std::size_t loops = 0;
+    walk(body, [&](const Stmt& stmt) { loops += is<ForLoop>(stmt) ? 1 : 0; });
+    return loops;
+  }
+
+  static bool has_array(const Block& body) {
+    return any_statement(body, [](const Stmt& stmt) {
+      const auto* declared = as<Declaration>(stmt);
+      return declared != nullptr && !declared->variable.extents.empty();
+    });
+  }
+
+  static Result<KernelState> finished(const KernelAnalysis& kernel, Kernel plain, Launch changed) {
     KernelState result = kernel.state();
-    result.unit.kernel = one_loop(std::move(*plain), changed.block, kernel.problem());
+    result.unit.kernel = one_loop(std::move(plain), changed.block, kernel.problem());
     GridByBlock follows = with_grid_by_block(result.unit.kernel, changed);
     result.unit.kernel.body = std::move(follows.body);
-    result.plan.launches.front() = std::move(follows.launch);
+    auto fitting = with_possible_block(result.unit.kernel, std::move(follows.launch));
+    if (!fitting) return fitting.error();
+    if (Status status = require_possible(fitting->launch, kernel); !status) return status.error();
+    result.unit.kernel.body = std::move(fitting->body);
+    result.plan.launches.front() = std::move(fitting->launch);
     rely_on(result, kNeedsDistinctBuffers);
     return result;
   }
@@ -276,6 +332,7 @@ class Untile final : public TriedStep {
   static Result<Kernel> without_tiles(const Kernel& kernel, const Dim3& block) {
     Kernel strips = kernel;
     strips.body = with_plain_strips(kernel, block);
+    if (!Analysis(strips).has_shared()) return strips;
     auto plain = without_staged_copies(strips, block);
     if (!plain) return plain;
     const Analysis analysis(*plain);
