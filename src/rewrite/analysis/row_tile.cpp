@@ -129,6 +129,23 @@ bool is_never_negative(const Polynomial& value, const Analysis& analysis) {
   });
 }
 
+// The terms that mention builtins or counters of loops.
+Polynomial moved_by_any(const Polynomial& value, const Analysis& analysis) {
+  std::set<std::string> moving;
+  for (const std::string& symbol : value.symbols()) {
+    if (analysis.loop(symbol) != nullptr || symbol.find('.') != std::string::npos)
+      moving.insert(symbol);
+  }
+  return value - value.without(moving);
+}
+
+// Whether the value is the other one, which is above zero, once or several times.
+bool is_multiple(const Polynomial& value, const Polynomial& of) {
+  if (of.is_zero() || value.terms().size() != of.terms().size()) return false;
+  const std::int64_t factor = value.terms().begin()->second / of.terms().begin()->second;
+  return factor > 0 && value == of * Polynomial(factor);
+}
+
 // Whether guards keep what loops add to the place between 0 and `reach`, what is the same for all
 // of them aside:   c < n   where   place = n * row + c
 bool is_guarded(const Polynomial& moved, const Polynomial& reach, const std::string& row,
@@ -136,9 +153,11 @@ bool is_guarded(const Polynomial& moved, const Polynomial& reach, const std::str
   return std::ranges::any_of(guards, [&](const ExprPtr& guard) {
     const auto slack = slack_of(guard, analysis);
     if (!slack) return false;
-    const Polynomial column = reach - Polynomial(1) - with_block_extents(*slack, block);
+    const Polynomial room = with_block_extents(*slack, block);
+    const Polynomial column = Polynomial() - moved_by_any(room, analysis);
+    const Polynomial end = room + column + Polynomial(1);
     return !column.mentions(row) && moved_by_loops(column, analysis) == moved &&
-           is_never_negative(column, analysis);
+           is_never_negative(column, analysis) && is_multiple(reach, end);
   });
 }
 

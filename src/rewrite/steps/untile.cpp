@@ -12,8 +12,10 @@
 //     C[row * N + col] = sum;
 //   }
 //
-// A thread that has a tile of the result in registers (float acc[8][8]) becomes a thread for each
-// element of it, with shared memory or without.
+// Tiles that threads fill by their number taken apart are taken for filled by each of them
+// (common_fills.h). A thread that has a tile of the result in registers (float acc[8][8]) becomes a
+// thread for each element of it, with shared memory or without; so does one that takes elements in
+// turn (element_rounds.h, thread_per_element).
 //
 // That is slower by itself, and what steps that lay out tiles by themselves begin with: contraction
 // and slice_reduction do it on the way. Legal where each piece is: copies in shared memory are read
@@ -23,16 +25,20 @@
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/local_pointers.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/forms/simplify.h"
 #include "rewrite/forms/uses.h"
 #include "rewrite/steps/step_rewriter.h"
 #include "rewrite/transform/array_axes.h"
+#include "rewrite/transform/common_fills.h"
+#include "rewrite/transform/element_rounds.h"
 #include "rewrite/transform/flat_block.h"
 #include "rewrite/transform/global_indices.h"
 #include "rewrite/transform/grid_axes.h"
 #include "rewrite/transform/grid_by_block.h"
 #include "rewrite/transform/loop_coalescing.h"
 #include "rewrite/transform/possible_block.h"
+#include "rewrite/transform/quotient_nests.h"
 #include "rewrite/transform/rows_apart.h"
 #include "rewrite/transform/staged_copies.h"
 #include "rewrite/transform/strip_headers.h"
@@ -245,7 +251,49 @@ class Untile final : public TriedStep {
     // What templates are given as 32 / 4 are numbers.
     direct.body = simplified(direct.body);
     direct.body = ScopeOpener().run(without_dead_guards(direct, launch.block));
-    if (!kernel.analysis().has_shared()) return with_registers_apart(kernel, direct, launch);
+    if (!kernel.analysis().has_shared()) {
+      if (auto dealt = with_elements_dealt_out(kernel)) return dealt;
+      direct.body = with_element_rounds(direct, launch.block);
+      return with_registers_apart(kernel, direct, launch);
+    }
+    auto plain = without_shared(kernel, direct, launch);
+    if (plain) return plain;
+    const auto filled = with_fills_by_all(direct, launch.block, kernel.problem());
+    if (!filled) return plain;
+    auto common = without_shared(kernel, *filled, launch);
+    return common ? common : plain;
+  }
+
+ private:
+  // Loops in which the threads of the grid take elements in turn, around others: a thread for each.
+  Result<KernelState> with_elements_dealt_out(const KernelAnalysis& kernel) const {
+    if (loops_in(kernel.state().unit.kernel.body) < 2) return refuse("no loop is around another");
+    auto dealt = find_built_in_step("thread_per_element")->apply(kernel, {});
+    if (!dealt) return dealt;
+    auto plain = apply(KernelAnalysis(*dealt, kernel.problem(), kernel.limits()), {});
+    return plain ? plain : dealt;
+  }
+
+  // Where threads fill by their number taken apart, as if each filled all of it.
+  static std::optional<Kernel> with_fills_by_all(Kernel kernel, const Dim3& block,
+                                                 const Problem& problem) {
+    kernel.body = simplified(with_plain_strips(kernel, block));
+    const Block strips = kernel.body;
+    kernel.body = with_common_fills(kernel, block);
+    if (kernel.body == strips) return std::nullopt;
+    kernel.body = without_unused_values(std::move(kernel.body));
+    kernel.body = with_quotient_nests(kernel);
+    kernel.body = with_plain_strips(kernel, block);
+    // Digits next to each other that are only used as one number, and rounds.
+    for (Block before; before != kernel.body;) {
+      before = kernel.body;
+      kernel.body = with_coalesced_loops(kernel, block, problem).body;
+    }
+    return kernel;
+  }
+
+  static Result<KernelState> without_shared(const KernelAnalysis& kernel, const Kernel& direct,
+                                            const Launch& launch) {
     // A thread for each row, where a thread has several.
     if (auto apart = rows_apart(kernel, direct, launch)) {
       auto plain = untiled(kernel, std::move(apart->kernel), std::move(apart->launch));
@@ -255,7 +303,6 @@ class Untile final : public TriedStep {
     return untiled(kernel, direct, launch);
   }
 
- private:
   static std::optional<RowsApart> rows_apart(const KernelAnalysis& kernel, const Kernel& direct,
                                              const Launch& launch) {
     RowsApart result{direct, launch};
@@ -353,6 +400,28 @@ class Untile final : public TriedStep {
     }
   }
 
+  // Where loops end by a name, where that is a number of sizes that is no polynomial of them:
+  //   const int k_end = (K + 15) / 16 * 16;  ...  for (k = 0; k < k_end; ++k)
+  static Block with_ends_named(const Kernel& kernel) {
+    const Analysis analysis(kernel);
+    Names names(kernel);
+    Block ends;
+    Block body = rewrite_statements(kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto counted = counted_loop_of(*stmt);
+      const bool needs_name = counted && !analysis.polynomial(counted->limit) &&
+                              analysis.polynomial_with_sizes(counted->limit) &&
+                              counted->limit->type == ScalarType::i32;
+      if (!needs_name) return std::nullopt;
+      const std::string end = names.fresh(counted->name + "_end");
+      ends.push_back(declare_integer(end, counted->limit));
+      auto loop = std::make_shared<ForLoop>(to<ForLoop>(stmt));
+      loop->condition = less(to<Binary>(loop->condition).left, variable(end));
+      return Block{std::move(loop)};
+    });
+    ends.insert(ends.end(), body.begin(), body.end());
+    return ends;
+  }
+
   static Kernel one_loop(Kernel kernel, const Dim3& block, const Problem& problem) {
     kernel.body = without_unused_values(std::move(kernel.body));
     CoalescedLoops merged = with_coalesced_loops(kernel, block, problem);
@@ -364,6 +433,7 @@ class Untile final : public TriedStep {
     kernel.body = with_global_indices(kernel, block);
     kernel.body = without_dead_guards(kernel);
     kernel.body = ScopeOpener().run(without_unused_values(std::move(kernel.body)));
+    kernel.body = with_ends_named(kernel);
     return kernel;
   }
 };
