@@ -332,10 +332,10 @@ class FillSharer {
     copy->condition = source::less(counter, strided->limit);
     copy->step = assign(counter, AssignmentOperator::add, integer(1));
     // Quotients of what is never negative.
-    copy->body = rewrite_expressions(loop.body, [&](const ExprPtr& e) -> std::optional<ExprPtr> {
-      const auto* binary = as<Binary>(e);
+    copy->body = rewrite_expressions(loop.body, [&](const ExprPtr& part) -> std::optional<ExprPtr> {
+      const auto* binary = as<Binary>(part);
       if (binary == nullptr || !equal(binary->left, counter)) return std::nullopt;
-      const auto division = digits.division_of(e);
+      const auto division = digits.division_of(part);
       if (!division) return std::nullopt;
       return division->is_remainder ? remainder(counter, integer(division->divisor))
                                     : divide(counter, integer(division->divisor));
