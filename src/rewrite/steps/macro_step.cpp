@@ -1,5 +1,7 @@
 #include "rewrite/steps/macro_step.h"
 
+#include "source/walk.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -37,6 +39,20 @@ Result<KernelState> apply_member(const KernelAnalysis& kernel, const MacroMember
   return reason;
 }
 
+// What untile makes of the kernel.
+Result<std::shared_ptr<const OpenedKernel>> without_tiles(const KernelAnalysis& kernel) {
+  auto state = find_built_in_step("untile")->apply(kernel, {});
+  if (!state) return refuse("untile: " + state.error().message);
+  return std::make_shared<const OpenedKernel>(MacroMember{"untile"}, std::move(*state), kernel);
+}
+
+bool has_array_in_registers(const KernelAnalysis& kernel) {
+  return any_statement(kernel.state().unit.kernel.body, [](const Stmt& stmt) {
+    const auto* declared = as<Declaration>(stmt);
+    return declared != nullptr && !declared->variable.extents.empty();
+  });
+}
+
 }  // namespace
 
 Result<KernelState> apply_members(const KernelAnalysis& kernel,
@@ -57,16 +73,15 @@ Result<KernelState> apply_members(const KernelAnalysis& kernel,
 }
 
 Result<std::shared_ptr<const OpenedKernel>> untiled(const KernelAnalysis& kernel) {
-  std::shared_ptr<const OpenedKernel> result;
-  if (!kernel.analysis().has_shared()) return result;
-  auto state = find_built_in_step("untile")->apply(kernel, {});
-  if (!state) return refuse("untile: " + state.error().message);
-  result = std::make_shared<const OpenedKernel>(MacroMember{"untile"}, std::move(*state), kernel);
-  return result;
+  if (!kernel.analysis().has_shared()) return std::shared_ptr<const OpenedKernel>();
+  return without_tiles(kernel);
 }
 
 Result<std::shared_ptr<const OpenedKernel>> opened(const KernelAnalysis& kernel) {
   if (kernel.analysis().has_shared()) return untiled(kernel);
+  if (has_array_in_registers(kernel)) {
+    if (auto plain = without_tiles(kernel)) return plain;
+  }
   std::shared_ptr<const OpenedKernel> result;
   const MacroMember reshape = {"reshape_block", {{{"grid", "follow"}}}};
   if (auto state = apply_member(kernel, reshape, kernel))
