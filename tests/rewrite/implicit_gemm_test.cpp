@@ -152,6 +152,24 @@ TEST(ImplicitGemm, TakesFlatPixels) {
   expect_text(code_of(**kernel), "*(uint4*)&to[");
 }
 
+// One number a thread, taken apart in either way that people do.
+TEST(ImplicitGemm, TakesFlatThreads) {
+  for (const char* channel : {"i / (H * W) % O", "i % (O * H * W) / (H * W)"}) {
+    SCOPED_TRACE(channel);
+    ConvolutionText text;
+    text.position =
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  int n = i / (O * H * W);\n"
+        "  int o = " +
+        std::string(channel) + ";\n  int y = i % (H * W) / W;\n  int x = i % W;\n";
+    text.inside = "i < N * O * H * W";
+    text.out = "i";
+    text.launch = "{block: 256, grid: 'cdiv(N * O * H * W, bx)'}";
+    auto kernel = convolution(text);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    code_of(**kernel);
+  }
+}
+
 TEST(ImplicitGemm, TakesAChoiceOfZero) {
   ConvolutionText text;
   text.guard = "";

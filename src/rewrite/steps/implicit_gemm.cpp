@@ -34,6 +34,7 @@ namespace regraph::rewrite {
 namespace {
 
 struct GemmPlace {
+  const KernelAnalysis* kernel = nullptr;    // what it was found in
   std::shared_ptr<const KernelForm> merged;  // null: the kernel's own form
   Launch before;                             // of that form
   ImplicitGemm gemm;
@@ -71,21 +72,22 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
       return refuse("the device has no such tensor cores");
     if (!kernel.problem().assume.reassociate)
       return refuse("the problem does not grant 'assume: {reassociate: true}'");
-    auto place = find_product(kernel);
+    auto place = find_in_axes(kernel);
     if (!place) return place.error();
     if (Status status = lay_out(*shape, *place, kernel); !status) return status.error();
     return place;
   }
 
   KernelState rewrite(const KernelAnalysis& kernel, const GemmPlace& place) const override {
-    const KernelForm& form = place.merged ? *place.merged : **kernel.direct_normal();
-    KernelState result = kernel.state();
+    const KernelForm& form = place.merged ? *place.merged : **place.kernel->direct_normal();
+    KernelState result = place.kernel->state();
     result.unit.kernel = form.kernel;
     result.unit.kernel.body = implicit_gemm_code(form, place.before, place.gemm, place.tensor.tile);
     result.unit.kernel.launch_bounds_threads = place.tensor.tile.threads();
     result.unit.kernel.launch_bounds_min_blocks = blocks_with_registers(place.tensor.tile);
     result.plan.launches.front() = place.tensor.launch;
     rely_on_product(result, place.tensor, kernel);
+    place.kernel->note_reliance(result);
     return result;
   }
 
@@ -118,6 +120,31 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
     return shape;
   }
 
+  // The product in the kernel, or where its threads are numbered along one axis in what delinearize
+  // makes of that, in one step or two: pixels by two sizes or one, then channels and images.
+  static Result<GemmPlace> find_in_axes(const KernelAnalysis& kernel) {
+    auto place = find_product(kernel);
+    if (place) return place;
+    for (const char* sizes : {"2", "1"}) {
+      const auto pixels = delinearized(kernel, "x", sizes);
+      if (!pixels) continue;
+      if (auto found = find_product(**pixels)) return found;
+      const auto channels = delinearized(**pixels, "y", "1");
+      if (!channels) continue;
+      if (auto found = find_product(**channels)) return found;
+    }
+    return place;
+  }
+
+  static Result<const KernelAnalysis*> delinearized(const KernelAnalysis& kernel, const char* axis,
+                                                    const char* sizes) {
+    return kernel.after(fmt::format("delinearize along {} by {}", axis, sizes),
+                        [&](const KernelAnalysis& flat) {
+                          return find_built_in_step("delinearize")
+                              ->apply(flat, {{"axis", axis}, {"dimensions", sizes}});
+                        });
+  }
+
   // The product, with the axes of its columns in one.
   static Result<GemmPlace> find_product(const KernelAnalysis& kernel) {
     auto form = kernel.direct_normal();
@@ -126,7 +153,7 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
     if (!launch) return launch.error();
     auto shape = find_gemm_shape(**form, **launch, kernel);
     if (!shape) return shape.error();
-    GemmPlace place{nullptr, **launch, {}, {}};
+    GemmPlace place{&kernel, nullptr, **launch, {}, {}};
     int ended_axis = -1;
     ExprPtr width;
     std::vector<int>* columns = nullptr;

@@ -65,6 +65,22 @@ struct Division {
 };
 
 std::optional<Division> division_of_index(const Expr& expr, const KernelForm& form,
+                                          const Polynomial& index);
+
+// A remainder of the index, behind names and conversions.
+std::optional<Division> remainder_of_index(const ExprPtr& expr, const KernelForm& form,
+                                           const Polynomial& index) {
+  if (!is_wide_integer(expr->type)) return std::nullopt;
+  if (const auto* variable = as<VariableReference>(expr)) {
+    const ExprPtr definition = form.analysis.definition(variable->name);
+    return definition ? remainder_of_index(definition, form, index) : std::nullopt;
+  }
+  if (const auto* cast = as<Cast>(expr)) return remainder_of_index(cast->operand, form, index);
+  auto division = division_of_index(*expr, form, index);
+  return division && division->op == BinaryOperator::remainder ? division : std::nullopt;
+}
+
+std::optional<Division> division_of_index(const Expr& expr, const KernelForm& form,
                                           const Polynomial& index) {
   const auto* binary = as<Binary>(expr);
   if (binary == nullptr ||
@@ -72,10 +88,17 @@ std::optional<Division> division_of_index(const Expr& expr, const KernelForm& fo
     return std::nullopt;
   }
   if (!is_wide_integer(expr.type)) return std::nullopt;
-  auto before = quotient_of_index(binary->left, form, index);
-  auto divisor = before ? form.analysis.polynomial(binary->right) : std::nullopt;
+  auto divisor = form.analysis.polynomial(binary->right);
   if (!divisor || !is_size(*divisor, form)) return std::nullopt;
-  return Division{binary->op, std::move(*before), std::move(*divisor)};
+  if (auto before = quotient_of_index(binary->left, form, index))
+    return Division{binary->op, std::move(*before), std::move(*divisor)};
+  // i % (m * n) / n is i / n % m, and i % (m * n) % n is i % n.
+  const auto rest = remainder_of_index(binary->left, form, index);
+  const auto times = rest ? exact_quotient(rest->divisor, *divisor) : std::nullopt;
+  if (!times || *times == Polynomial(1)) return std::nullopt;
+  if (binary->op == BinaryOperator::divide)
+    return Division{BinaryOperator::remainder, rest->before * *divisor, *times};
+  return Division{BinaryOperator::remainder, rest->before, std::move(*divisor)};
 }
 
 class IndexSplitter {
