@@ -272,7 +272,8 @@ class ImplicitGemmCode {
 
   // Loads a thread's part of a strip: to shared memory by copies, else to registers.
   void define_load(std::size_t i) {
-    text_.open("const auto {} = [&](int {}, int {})", load_[i], names_.into, names_.strip);
+    text_.open("const auto {} = [&]({}int {})", load_[i],
+               is_copied(i) ? "int " + names_.into + ", " : "", names_.strip);
     declare_chunk(i);
     if (!gathered(i).lanes_along_k) declare_line(i, line_of(i));
     text_.unroll();
@@ -391,8 +392,8 @@ class ImplicitGemmCode {
   }
 
   void load_strip(const std::string& strip, const std::string& into) {
-    for (const std::string& load : load_)
-      text_.line("{}({}, {});", load, into, strip);
+    for (std::size_t i = 0; i < 2; ++i)
+      text_.line("{}({}{});", load_[i], is_copied(i) ? into + ", " : "", strip);
   }
 
   void store_strip(const std::string& into) {
