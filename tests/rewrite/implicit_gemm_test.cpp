@@ -197,6 +197,22 @@ TEST(ImplicitGemm, SkipsWhatTheOriginalSkips) {
   expect_no_text(code_of(**inside), "== staged[");
 }
 
+// Threads past the end of a row of results do something else: they stay.
+TEST(ImplicitGemm, KeepsWhatThreadsOfOtherGuardsStore) {
+  ConvolutionText text;
+  text.position +=
+      "  if (x < W + 1 && y < H && o == 0 && n == 0 && x == W) out[y] = __half(1.0f);\n";
+  text.out_shape = "N * O * H * W + H";
+  text.out = "H + ((n * O + o) * H + y) * W + x";
+  text.launch = "{block: [16, 8], grid: ['cdiv(W + 1, bx)', 'cdiv(H, by)', 'N * O']}";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto state = (*kernel)->apply((*kernel)->original(), "implicit_gemm", {{"tile", "64x128"}});
+  if (state.ok()) {
+    EXPECT_EQ((*kernel)->verdict(*state), "correct");
+  }
+}
+
 TEST(ImplicitGemm, DoesWithTheSumWhatTheKernelDoes) {
   ConvolutionText text;
   text.use = "out[" + text.out + "] = __float2half(fmaxf(sum + 0.5f * __half2float(out[" +
@@ -226,6 +242,14 @@ TEST(ImplicitGemm, RefusesWhatIsNoSuchProduct) {
   kernel = convolution(local);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
   expect_refusal(**kernel, gemm(), "a block computes several products");
+
+  // Where a window begins stands in memory.
+  ConvolutionText looked_up;
+  looked_up.places =
+      "int iy = y + (int)__half2float(filter[fy]) * 0 + fy - 1;\n int ix = x + fx - 1;\n";
+  kernel = convolution(looked_up);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, gemm(), "read");
 
   // Channels of their own: nothing is shared.
   ConvolutionText depthwise;

@@ -64,6 +64,20 @@ class GemmFinder {
  private:
   MatrixProduct& product() { return result_.product; }
 
+  // That the value can be computed anywhere: it is made of parameters, the thread's place and the
+  // loops' counters.
+  Status require_arithmetic(const ExprPtr& expr) const {
+    if (form_.analysis.reads_memory(expr)) return refuse("an index or a bound is read from memory");
+    for (const std::string& name : variables_of(expr)) {
+      if (form_.kernel.parameter(name) != nullptr || nest_.adds_over(name)) continue;
+      const ExprPtr definition = form_.analysis.definition(name);
+      if (!definition)
+        return refuse("'" + name + "', of an index or a bound, is set more than once");
+      if (Status status = require_arithmetic(definition); !status) return status;
+    }
+    return {};
+  }
+
   // The axes of the grid that the value may depend on.
   std::set<int> axes_of(const ExprPtr& expr) const {
     std::set<int> found;
@@ -126,6 +140,10 @@ class GemmFinder {
     const auto* subscript = as<Subscript>(element);
     if (subscript == nullptr || subscript->index != access.index || element == chosen)
       return refuse("the products are not of single precision");
+    if (Status status = require_arithmetic(access.index); !status) return status;
+    for (const ExprPtr& condition : access.conditions) {
+      if (Status status = require_arithmetic(condition); !status) return status;
+    }
     if (form_.analysis.is_written(access.array) || form_.analysis.is_viewed(access.array))
       return refuse("'" + access.array + "' is written in the kernel, or read as another type");
     result_.factors[i].element = element;
@@ -171,7 +189,7 @@ class GemmFinder {
         for (const std::string& name : variables_of(bound)) {
           if (nest_.adds_over(name)) return refuse("a loop's bound depends on another loop");
         }
-        if (form_.analysis.reads_memory(bound)) return refuse("a loop's bound is read from memory");
+        if (Status status = require_arithmetic(bound); !status) return status;
       }
       const ForLoop& header = *loop.loop;
       const auto* declared = header.declaration();
@@ -209,6 +227,7 @@ class GemmFinder {
   // factor there it loads for some element.
   Status place_guards() {
     for (const ExprPtr& guard : nest_.updates.front().guards) {
+      if (Status status = require_arithmetic(guard); !status) return status;
       std::array<bool, 2> asks{};
       for (const int axis : axes_of(guard)) {
         for (std::size_t i = 0; i < 2; ++i)

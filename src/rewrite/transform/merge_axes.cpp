@@ -45,23 +45,33 @@ ExprPtr written_out(const ExprPtr& expr, const KernelForm& form) {
   return is_known ? result : nullptr;
 }
 
-// E of the guards `position < E` of the accesses to memory, where all that end the axis say the
-// same; null where there is none.
+// E of the guard `position < E` under which every store to memory stands; null where they stand
+// under none, or different ones. Threads beyond it leave nothing behind.
 ExprPtr guarded_extent(const KernelForm& form, const Launch& launch, int axis) {
   const std::string coordinate = fresh_name(form.kernel, "position");
+  const auto extent_of = [&](const ExprPtr& guard) -> ExprPtr {
+    const auto* comparison = as<Binary>(guard);
+    if (comparison == nullptr || comparison->op != BinaryOperator::less) return nullptr;
+    const auto left = form.analysis.polynomial(comparison->left);
+    const auto place =
+        left ? with_coordinate(*left, axis, launch.block, coordinate) : std::optional<Polynomial>();
+    if (!place || !(*place == Polynomial::symbol(coordinate))) return nullptr;
+    return is_common(comparison->right, form) ? written_out(comparison->right, form) : nullptr;
+  };
   ExprPtr found;
+  bool is_same = true;
   for_each_guarded_access(form.kernel.body, [&](const GuardedAccess& access) {
+    const auto* base = base_variable(*access.access);
+    const Variable* local = base != nullptr ? form.analysis.local(base->name) : nullptr;
+    if (!access.is_store || (local != nullptr && !local->is_pointer)) return;
+    ExprPtr extent;
     for (const ExprPtr& guard : access.guards) {
-      const auto* comparison = as<Binary>(guard);
-      if (found || comparison == nullptr || comparison->op != BinaryOperator::less) continue;
-      const auto left = form.analysis.polynomial(comparison->left);
-      const auto place = left ? with_coordinate(*left, axis, launch.block, coordinate)
-                              : std::optional<Polynomial>();
-      if (!place || !(*place == Polynomial::symbol(coordinate))) continue;
-      if (is_common(comparison->right, form)) found = written_out(comparison->right, form);
+      if (!extent) extent = extent_of(guard);
     }
+    is_same = is_same && extent && (!found || equal(found, extent));
+    found = extent;
   });
-  return found;
+  return is_same ? found : nullptr;
 }
 
 }  // namespace
