@@ -68,7 +68,7 @@ TEST_F(LanguageModelCharacter, AConversationWithARealModelStillLeadsSomewhere) {
     const char* kernel;
     double least_speedup;
   };
-  for (const Case& one : {Case{"block_dct", 30.0}, Case{"local_alignment", 20.0}}) {
+  for (const Case& one : {Case{"block_dct", 25.0}, Case{"local_alignment", 20.0}}) {
     const std::filesystem::path root = REGRAPH_SOURCE_DIR;
     const std::string kernel = one.kernel;
     const std::filesystem::path file =
