@@ -145,7 +145,7 @@ TEST(Untile, KeepsProductsWithElementsThatAreThere) {
   const auto kernel =
       product(std::string(kFillA) + "    b[ty][tx] = B[(t * 16 + ty) * N + col];\n", kUse);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
-  expect_text(expect_correct(**kernel, {kUntile}), "k_end = (K + 15) / 16 * 16;");
+  expect_text(expect_correct(**kernel, {kUntile}), "k < (K + 15) / 16 * 16");
 }
 
 TEST(Untile, OnTheWayOfOtherSteps) {
