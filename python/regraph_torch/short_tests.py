@@ -7,8 +7,7 @@ import re
 
 from regraph_torch.kernels import Kernel
 
-# Iterations of innermost loops, over all threads. A test runs with several inputs, several times each, and the
-# interpreter does some half a million iterations a second.
+# Iterations of innermost loops, over all threads. A test runs with several inputs, and with each several times.
 MOST_STEPS = 600_000
 LEAST = 4  # an extent is not made smaller
 

@@ -65,8 +65,8 @@ DeviceSpec make_h200() {
   d.atomic_returning_sectors_per_second = 7.9e10;  // [h200] returning, 2^22 counters
   d.atomic_bytes_per_second = 1.6e12;              // [h200] indexed, 2^14 counters and more
   d.atomic_dram_sectors_per_second = 1.6e10;       // [h200] random, 2^26 counters
-  // A launch that is timed by itself: fitted to the short ones of bench/h200/samples.jsonl.gz and
-  // micro_samples.jsonl.gz; launches that follow each other take 2.5 us.
+  // A launch that is timed by itself: by the short ones of bench/h200/samples.jsonl.gz and
+  // micro_samples.jsonl.gz (regraph-calibrate fits 4.3 to 4.6, leaving families out).
   d.kernel_launch_seconds = 4.3e-6;  // [h200]
   d.block_launch_clocks = 416.0;     // [rrze] fitted to gh200 occupancy sweeps
   d.blocks_per_second = 1.65e9;      // [h200] a stencil in blocks of 64 threads; no kernel did more

@@ -7,8 +7,8 @@
 // fx) by (y, x), which nobody writes down: a block gathers the strips of its tile from where their
 // elements are (implicit_gemm_code.h). Where the kernel counts pixels along two axes of the grid,
 // they come into one row first, so that tiles are full. Strides, dilation, padding, one to three
-// dimensions, groups in blocks of their own, and transposed convolutions are the same to it. What
-// the original does with the sum is done for each element, under its guards.
+// dimensions and transposed convolutions are the same to it. What the original does with the sum is
+// done for each element, under its guards.
 //
 // Legal where sums may be reordered, which stay in single precision: products of two halves, or of
 // two bfloat16, are exact in it. Each factor is read only, along an axis of its own; guards of both

@@ -126,13 +126,7 @@ class ImplicitGemmCode {
     text_.line("{}* const {} = {};", type(), names_.stages[0], names_.tiles);
     text_.line("{}* const {} = {} + {};", type(), names_.stages[1], names_.stages[0],
                tile_.stages * tile_.strip_elements(0));
-    text_.line("const int {} = {} % 32 / 4;", names_.group, names_.thread);
-    text_.line("const int {} = {} % 4;", names_.place, names_.thread);
-    const int across = tile_.tile[1] / tile_.warp[1];
-    text_.line("const int {} = {} / 32 / {} * {};", names_.in_warp[0], names_.thread, across,
-               tile_.warp[0]);
-    text_.line("const int {} = {} / 32 % {} * {};", names_.in_warp[1], names_.thread, across,
-               tile_.warp[1]);
+    declare_warp_place(text_, tile_, names_, names_.thread + " / 32");
     declare_block_place(text_, product_, tile_, names_, kRows);
     declare_lengths();
     for (std::size_t i = 0; i < 2; ++i) {
@@ -140,11 +134,8 @@ class ImplicitGemmCode {
         text_.line("unsigned int {}[{}][{}];", loaded_[i], steps(i), ImplicitGemm::kChunk);
         continue;
       }
-      std::string condition;
-      for (const std::string& parameter : *gathered(i).divisible)
-        condition += fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter,
-                                 ImplicitGemm::kChunk);
-      text_.line("const bool {} = {};", names_.whole[i], condition.empty() ? "true" : condition);
+      text_.line("const bool {} = {};", names_.whole[i],
+                 all_divisible(*gathered(i).divisible, ImplicitGemm::kChunk));
     }
     text_.line("float {}[{}][{}][4] = {{}};", names_.sums, tile_.warp[rows_] / 16,
                tile_.warp[1 - rows_] / 8);

@@ -5,6 +5,7 @@
 #include "affine/varying.h"
 #include "rewrite/analysis/grid_guard.h"
 #include "rewrite/analysis/product_coordinates.h"
+#include "rewrite/analysis/row_places.h"
 #include "rewrite/forms/names.h"
 #include "source/build.h"
 #include "source/match.h"
@@ -13,6 +14,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace regraph::rewrite {
@@ -30,19 +33,13 @@ bool is_common(const ExprPtr& expr, const KernelForm& form) {
   return !form.analysis.reads_memory(expr);
 }
 
-// The value with the names of the kernel's body written out; null where one has no definition.
-ExprPtr written_out(const ExprPtr& expr, const KernelForm& form) {
-  bool is_known = true;
-  ExprPtr result = rewrite_expr(expr, [&](const ExprPtr& node) -> std::optional<ExprPtr> {
-    const auto* name = as<VariableReference>(node);
-    if (name == nullptr || form.kernel.parameter(name->name) != nullptr) return std::nullopt;
-    const ExprPtr definition = form.analysis.definition(name->name);
-    ExprPtr value = definition ? written_out(definition, form) : nullptr;
-    is_known = is_known && value;
-    if (!value) return std::nullopt;
-    return value;
-  });
-  return is_known ? result : nullptr;
+// The value over parameters alone; null where it takes other names.
+ExprPtr over_parameters(const ExprPtr& expr, const KernelForm& form) {
+  ExprPtr value = inlined(expr, {}, {}, form.analysis);
+  const std::set<std::string> names = variables_of(value);
+  const bool is_known = std::ranges::all_of(
+      names, [&](const std::string& name) { return form.kernel.parameter(name) != nullptr; });
+  return is_known ? value : nullptr;
 }
 
 // E of the guard `position < E` under which every store to memory stands; null where they stand
@@ -56,7 +53,7 @@ ExprPtr guarded_extent(const KernelForm& form, const Launch& launch, int axis) {
     const auto place =
         left ? with_coordinate(*left, axis, launch.block, coordinate) : std::optional<Polynomial>();
     if (!place || !(*place == Polynomial::symbol(coordinate))) return nullptr;
-    return is_common(comparison->right, form) ? written_out(comparison->right, form) : nullptr;
+    return is_common(comparison->right, form) ? over_parameters(comparison->right, form) : nullptr;
   };
   ExprPtr found;
   bool is_same = true;

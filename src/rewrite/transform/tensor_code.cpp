@@ -105,12 +105,7 @@ class TensorCode {
       text_.line("const unsigned int {} = {} % 32;", names_.lane, names_.thread);
     }
     declare_stages();
-    text_.line("const int {} = {} % 32 / 4;", names_.group, names_.thread);
-    text_.line("const int {} = {} % 4;", names_.place, names_.thread);
-    const std::string warp = is_sliced() ? "0" : names_.thread + " / 32";
-    const int across = tile_.tile[1] / tile_.warp[1];
-    text_.line("const int {} = {} / {} * {};", names_.in_warp[0], warp, across, tile_.warp[0]);
-    text_.line("const int {} = {} % {} * {};", names_.in_warp[1], warp, across, tile_.warp[1]);
+    declare_warp_place(text_, tile_, names_, is_sliced() ? "0" : names_.thread + " / 32");
     declare_block_place(text_, product_, tile_, names_, kRows);
     text_.line("const {} {} = {};", index_type(), names_.limit,
                text_of(product_.limit, product_.is_wide));

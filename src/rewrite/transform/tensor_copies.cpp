@@ -20,11 +20,8 @@ class CopyWriter {
   void declare() const {
     for (std::size_t i = 0; i < 2; ++i) {
       if (!factor(i).divisible) continue;
-      std::string condition;
-      for (const std::string& parameter : *factor(i).divisible)
-        condition += fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter,
-                                 tile_.vector());
-      lines_.line("const bool {} = {};", names_.whole[i], condition.empty() ? "true" : condition);
+      lines_.line("const bool {} = {};", names_.whole[i],
+                  all_divisible(*factor(i).divisible, tile_.vector()));
     }
     if (!asks_inside()) return;
     for (std::size_t i = 0; i < 2; ++i)

@@ -103,6 +103,23 @@ void declare_block_place(CodeLines& lines, const MatrixProduct& product, const T
              tile.tile[1 - slow]);
 }
 
+void declare_warp_place(CodeLines& lines, const TensorTile& tile, const TensorNames& names,
+                        const std::string& warp) {
+  lines.line("const int {} = {} % 32 / 4;", names.group, names.thread);
+  lines.line("const int {} = {} % 4;", names.place, names.thread);
+  const int across = tile.tile[1] / tile.warp[1];
+  lines.line("const int {} = {} / {} * {};", names.in_warp[0], warp, across, tile.warp[0]);
+  lines.line("const int {} = {} % {} * {};", names.in_warp[1], warp, across, tile.warp[1]);
+}
+
+std::string all_divisible(const std::set<std::string>& parameters, int elements) {
+  std::string condition;
+  for (const std::string& parameter : parameters)
+    condition +=
+        fmt::format("{}{} % {} == 0", condition.empty() ? "" : " && ", parameter, elements);
+  return condition.empty() ? "true" : condition;
+}
+
 std::string place_in_strip(const TensorTile& tile, std::size_t factor, bool along_k,
                            const std::string& line, const std::string& offset) {
   if (tile.layout == StripLayout::panels) {

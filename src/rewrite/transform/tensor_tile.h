@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace regraph::rewrite {
@@ -124,6 +125,15 @@ struct TensorNames {
 // these, so that those that run side by side ask the L2 for the same strips.
 void declare_block_place(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
                          const TensorNames& names, int together);
+
+// Writes declarations of where a thread stands in its warp, by the fragments of mma.sync, and of
+// where the part of the tile that warp number `warp` has begins.
+void declare_warp_place(CodeLines& lines, const TensorTile& tile, const TensorNames& names,
+                        const std::string& warp);
+
+// The condition for vectors of so many elements to be aligned: every one of the parameters is a
+// multiple of it; "true" for none.
+[[nodiscard]] std::string all_divisible(const std::set<std::string>& parameters, int elements);
 
 // Where in the strip of a factor the place `offset` of line `line` lies, in elements. Lines count
 // k where neighbours in memory differ in the factor's coordinate, and offsets the coordinate then.
