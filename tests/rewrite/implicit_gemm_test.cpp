@@ -30,6 +30,7 @@ struct ConvolutionText {
   std::string in_shape = "N * C * H * W";
   std::string out_shape = "N * O * H * W";
   std::string init = "normal";
+  std::string filter_init = "normal";
   std::string assume = "{noalias: true, reassociate: true}";
   std::string sizes = "{N: 8, O: 64, C: 32, H: 56, W: 56}";
   std::string tests =
@@ -52,9 +53,9 @@ Result<std::unique_ptr<KernelCase>> convolution(const ConvolutionText& text = {}
           (text.use.empty() ? "out[" + text.out + "] = " + text.from_float + "(sum);" : text.use) +
           "\n  }\n}",
       "sizes: " + text.sizes + "\nargs: {in: {dir: in, shape: ['" + text.in_shape + "'], init: '" +
-          text.init + "'}, filter: {dir: in, shape: ['O * C * 9']}, out: {dir: inout, shape: ['" +
-          text.out_shape + "']}}\nlaunch: " + text.launch + "\nassume: " + text.assume +
-          "\ntests: [" + text.tests + "]\n");
+          text.init + "'}, filter: {dir: in, shape: ['O * C * 9'], init: '" + text.filter_init +
+          "'}, out: {dir: inout, shape: ['" + text.out_shape + "']}}\nlaunch: " + text.launch +
+          "\nassume: " + text.assume + "\ntests: [" + text.tests + "]\n");
 }
 
 Application gemm(const char* tile = "64x128") {
@@ -228,10 +229,11 @@ TEST(ImplicitGemm, TakesAChoiceOfZero) {
 // A zero times an infinite filter is no number, where the original skips the product.
 TEST(ImplicitGemm, SkipsWhatTheOriginalSkips) {
   ConvolutionText text;
+  text.init = "ones";
+  text.filter_init = "constant(inf)";
   auto kernel = convolution(text);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
-  const std::string code = code_of(**kernel);
-  expect_text(code, "== staged[");
+  expect_text(code_of(**kernel), "== staged[");
   ConvolutionText whole;
   whole.guard = "";
   whole.in = "((n * C + c) * (H + 2) + iy + 1) * (W + 2) + ix + 1";
