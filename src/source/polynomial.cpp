@@ -163,6 +163,15 @@ std::optional<Polynomial> divided_exactly(const Polynomial& dividend, const Poly
   return result;
 }
 
+// The quotient as a symbol. Nothing where quotients of quotients make its name longer than any index
+// that is asked about: a remainder names its dividend twice, so that names double with each level.
+std::optional<Polynomial> quotient_symbol(const std::string& dividend, std::string_view operation,
+                                          const std::string& divisor) {
+  constexpr std::size_t kMostLetters = 2000;
+  if (dividend.size() + divisor.size() > kMostLetters) return std::nullopt;
+  return Polynomial::symbol('(' + dividend + std::string(operation) + divisor + ')');
+}
+
 // Rounded towards zero.
 std::optional<Polynomial> quotient(const Polynomial& dividend, const Polynomial& divisor) {
   if (!is_divisor(divisor)) return std::nullopt;
@@ -187,7 +196,7 @@ std::optional<Polynomial> quotient(const Polynomial& dividend, const Polynomial&
       }
     }
   }
-  return Polynomial::symbol('(' + text + std::string(kDivides) + by + ')');
+  return quotient_symbol(text, kDivides, by);
 }
 
 // Whether no thread makes it negative: a sum of builtins.
@@ -206,8 +215,7 @@ std::optional<Polynomial> shifted(const Polynomial& dividend, std::int64_t bits)
   const Polynomial divisor(std::int64_t{1} << bits);
   if (is_of_builtins(dividend)) return quotient(dividend, divisor);
   if (auto exact = divided_exactly(dividend, divisor)) return exact;
-  return Polynomial::symbol('(' + text_of(dividend) + std::string(kShifts) + std::to_string(bits) +
-                            ')');
+  return quotient_symbol(text_of(dividend), kShifts, std::to_string(bits));
 }
 
 // dividend & mask, for masks of the lowest bits.

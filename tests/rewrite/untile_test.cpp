@@ -98,6 +98,15 @@ constexpr const char* kFillRow =
     "      } else if (tx < 16 && ty < 16) {\n        a[ty][i] = __float2half(0.0f);\n"
     "      }\n    }\n";
 
+TEST(Untile, KnowsIndicesThatAreTakenApartAndPutTogether) {
+  const auto kernel = product(
+      "    int at = t * 16 + tx;\n"
+      "    a[ty][tx] = row < M && at < K ? A[row * K + at / 8 * 8 + at % 8] : 0.0f;\n",
+      std::string(kFillB) + kUse);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_text(expect_correct(**kernel, {kUntile}), "for (int k = 0; k < K; ++k)");
+}
+
 TEST(Untile, KnowsArraysThatLoopsFill) {
   const auto kernel = half_product(
       std::string(kFillRow) +
@@ -145,7 +154,7 @@ TEST(Untile, KeepsProductsWithElementsThatAreThere) {
   const auto kernel =
       product(std::string(kFillA) + "    b[ty][tx] = B[(t * 16 + ty) * N + col];\n", kUse);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
-  expect_text(expect_correct(**kernel, {kUntile}), "k < (K + 15) / 16 * 16");
+  expect_text(expect_correct(**kernel, {kUntile}), "k_end = (K + 15) / 16 * 16;");
 }
 
 TEST(Untile, OnTheWayOfOtherSteps) {

@@ -53,6 +53,36 @@ TEST(Wgmma, FactorsMayHaveNamesInSinglePrecision) {
   expect_correct(**kernel, {wgmma()});
 }
 
+// A number of the thread that holds batch, row and column.
+TEST(Wgmma, KnowsElementsByOneNumber) {
+  const auto flat = [](const std::string& column) {
+    return KernelCase::make(
+        "#include <cuda_fp16.h>\n__global__ void product(const __half* A, const __half* B, __half* "
+        "C, int P, int M, int N, int K) {\n"
+        "  int at = blockIdx.x * blockDim.x + threadIdx.x;\n  if (at >= P * M * N) return;\n"
+        "  int col = " +
+            column +
+            ";\n  int row = (at / N) % M;\n  int batch = at / (M * N);\n  float sum = 0.0f;\n"
+            "  for (int k = 0; k < K; ++k)\n"
+            "    sum += __half2float(A[batch * M * K + row * K + k]) * __half2float(B[k * N + "
+            "col]);\n"
+            "  C[at] = __float2half(sum);\n}",
+        "sizes: {P: 2, M: 64, N: 128, K: 64}\n"
+        "args: {A: {dir: in, shape: [P, M, K]}, B: {dir: in, shape: [K, N]}, C: {dir: inout, "
+        "shape: "
+        "[P, M, N]}}\nlaunch: {block: 256, grid: 'cdiv(P * M * N, bx)'}\n"
+        "assume: {noalias: true, reassociate: true}\n"
+        "tests: [{P: 3, M: 21, N: 35, K: 45}, {P: 1, M: 1, N: 1, K: 1}]\n");
+  };
+  const auto kernel = flat("at % N");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_correct(**kernel, {wgmma()});
+  // The column before.
+  const auto other = flat("(at + N - 1) % N");
+  ASSERT_TRUE(other.ok()) << other.error().message;
+  expect_refusal(**other, wgmma(), "is no polynomial of the thread's place in the grid");
+}
+
 TEST(Wgmma, MultipliesFactorsInEitherLayout) {
   for (const char* a : {"row * K + k", "k * M + row"}) {
     for (const char* b : {"k * N + col", "col * K + k"}) {

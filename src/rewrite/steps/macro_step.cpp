@@ -37,6 +37,13 @@ Result<KernelState> apply_member(const KernelAnalysis& kernel, const MacroMember
   return reason;
 }
 
+// What untile makes of the kernel.
+Result<std::shared_ptr<const OpenedKernel>> without_tiles(const KernelAnalysis& kernel) {
+  auto state = find_built_in_step("untile")->apply(kernel, {});
+  if (!state) return refuse("untile: " + state.error().message);
+  return std::make_shared<const OpenedKernel>(MacroMember{"untile"}, std::move(*state), kernel);
+}
+
 }  // namespace
 
 Result<KernelState> apply_members(const KernelAnalysis& kernel,
@@ -57,12 +64,8 @@ Result<KernelState> apply_members(const KernelAnalysis& kernel,
 }
 
 Result<std::shared_ptr<const OpenedKernel>> untiled(const KernelAnalysis& kernel) {
-  std::shared_ptr<const OpenedKernel> result;
-  if (!kernel.analysis().has_shared()) return result;
-  auto state = find_built_in_step("untile")->apply(kernel, {});
-  if (!state) return refuse("untile: " + state.error().message);
-  result = std::make_shared<const OpenedKernel>(MacroMember{"untile"}, std::move(*state), kernel);
-  return result;
+  if (!kernel.analysis().has_shared()) return std::shared_ptr<const OpenedKernel>();
+  return without_tiles(kernel);
 }
 
 Result<std::shared_ptr<const OpenedKernel>> opened(const KernelAnalysis& kernel) {

@@ -51,7 +51,8 @@ struct OpenedKernel {
 // By the step `untile`, for steps that tiles in shared memory would be in the way of; null where
 // the kernel uses no shared memory. Error: refused, with the step and its reason.
 [[nodiscard]] Result<std::shared_ptr<const OpenedKernel>> untiled(const KernelAnalysis& kernel);
-// The same, and by `reshape_block` where there is no shared memory and that step applies.
+// The same, and where there is no shared memory by `untile` where threads have tiles in registers,
+// or by `reshape_block`, where these apply.
 [[nodiscard]] Result<std::shared_ptr<const OpenedKernel>> opened(const KernelAnalysis& kernel);
 
 // The kernel where its block has one axis; else what `linearize` makes of it, worked out once.

@@ -3,6 +3,7 @@
 #include "affine/block_geometry.h"
 #include "rewrite/analysis/matrix_product.h"
 #include "rewrite/analysis/row_plan.h"
+#include "source/walk.h"
 
 #include <fmt/format.h>
 
@@ -21,30 +22,65 @@ int architecture_number(const std::string& architecture) {
   return number;
 }
 
+namespace {
+
+// What a product has, and tiles in registers do not.
+bool has_one_loop(const KernelAnalysis& kernel) {
+  int loops = 0;
+  walk(kernel.state().unit.kernel.body,
+       [&](const Stmt& stmt) { loops += is<ForLoop>(stmt) || is<WhileLoop>(stmt) ? 1 : 0; });
+  return loops == 1;
+}
+
+// The kernel whose threads are numbered along one axis, with rows and columns of their number.
+// Error: refused.
+Result<const KernelAnalysis*> with_two_axes(const KernelAnalysis& kernel) {
+  const auto launch = kernel.launch();
+  if (!launch) return launch.error();
+  if ((*launch)->block.y != 1 || (*launch)->block.z != 1)
+    return refuse("the block has more than one axis");
+  return kernel.after("delinearize by one size", [](const KernelAnalysis& flat) {
+    return find_built_in_step("delinearize")->apply(flat, {{"axis", "x"}, {"dimensions", "1"}});
+  });
+}
+
+}  // namespace
+
 Result<const KernelAnalysis*> plain_product(const KernelAnalysis& kernel) {
-  if (!kernel.analysis().has_shared()) return &kernel;
+  const bool has_shared = kernel.analysis().has_shared();
+  if (!has_shared && has_one_loop(kernel)) return &kernel;
   const StepRewriter* const untile = find_built_in_step("untile");
   auto plain = kernel.after(untile->id(),
                             [&](const KernelAnalysis& tiled) { return untile->apply(tiled, {}); });
   if (plain) return plain;
+  if (!has_shared) return &kernel;
   return refuse("the kernel uses shared memory already (untile: " + plain.error().message + ")");
 }
 
-Status ProductStep::match(const KernelAnalysis& kernel, const StepParameters& parameters) const {
+Result<ProductStep::FoundPlace> ProductStep::found(const KernelAnalysis& kernel,
+                                                   const StepParameters& parameters) const {
   const auto plain = plain_product(kernel);
   if (!plain) return plain.error();
-  const auto place = place_in(**plain, parameters);
+  auto place = place_in(**plain, parameters);
+  if (place) return FoundPlace{*plain, std::move(*place)};
+  const auto apart = with_two_axes(**plain);
+  if (!apart) return place.error();
+  auto other = place_in(**apart, parameters);
+  if (!other) return place.error();
+  return FoundPlace{*apart, std::move(*other)};
+}
+
+Status ProductStep::match(const KernelAnalysis& kernel, const StepParameters& parameters) const {
+  const auto place = found(kernel, parameters);
   return place ? Status() : Status(place.error());
 }
 
 Result<KernelState> ProductStep::apply(const KernelAnalysis& kernel,
                                        const StepParameters& parameters) const {
-  const auto plain = plain_product(kernel);
-  if (!plain) return plain.error();
-  const auto place = place_in(**plain, parameters);
+  const auto place = found(kernel, parameters);
   if (!place) return place.error();
-  KernelState result = rewrite(**plain, *place);
-  (*plain)->note_reliance(result);
+  KernelState result = rewrite(*place->kernel, place->place);
+  place->kernel->note_reliance(result);
   return result;
 }
 

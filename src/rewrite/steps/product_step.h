@@ -29,7 +29,8 @@ inline constexpr const char* kLosesPrecision =
 // as long as `kernel`. Error: refused.
 [[nodiscard]] Result<const KernelAnalysis*> plain_product(const KernelAnalysis& kernel);
 
-// A step that finds its place in the plain product, which a kernel is or is made of.
+// A step that finds its place in the plain product, which a kernel is or is made of, with rows and
+// columns of threads that are numbered along one axis where these are told by its quotients.
 class ProductStep : public StepRewriter {
  public:
   [[nodiscard]] Status match(const KernelAnalysis& kernel,
@@ -46,6 +47,12 @@ class ProductStep : public StepRewriter {
                                             const TensorPlace& place) const = 0;
 
  private:
+  struct FoundPlace {
+    const KernelAnalysis* kernel = nullptr;  // in which it was found
+    TensorPlace place;
+  };
+  [[nodiscard]] Result<FoundPlace> found(const KernelAnalysis& kernel,
+                                         const StepParameters& parameters) const;
   [[nodiscard]] Result<TensorPlace> place_in(const KernelAnalysis& plain,
                                              const StepParameters& parameters) const;
 };

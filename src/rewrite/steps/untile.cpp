@@ -12,22 +12,33 @@
 //     C[row * N + col] = sum;
 //   }
 //
+// Tiles that threads fill by their number taken apart are taken for filled by each of them
+// (common_fills.h). A thread that has a tile of the result in registers (float acc[8][8]) becomes a
+// thread for each element of it, with shared memory or without; so does one that takes elements in
+// turn (element_rounds.h, thread_per_element).
+//
 // That is slower by itself, and what steps that lay out tiles by themselves begin with: contraction
 // and slice_reduction do it on the way. Legal where each piece is: copies in shared memory are read
 // where they came from (transform/staged_copies.h), strips become one loop with the same iterations
 // (loop_coalescing.h), which ends where these add zeros (trip_count_trimming.h), under the
-// condition of the store (guarded_loops.h).
+// condition of the store; elements of a thread come apart (rows_apart.h).
 #include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/local_pointers.h"
+#include "rewrite/forms/names.h"
 #include "rewrite/forms/simplify.h"
 #include "rewrite/forms/uses.h"
 #include "rewrite/steps/step_rewriter.h"
+#include "rewrite/transform/array_axes.h"
+#include "rewrite/transform/common_fills.h"
+#include "rewrite/transform/element_rounds.h"
 #include "rewrite/transform/flat_block.h"
 #include "rewrite/transform/global_indices.h"
 #include "rewrite/transform/grid_axes.h"
 #include "rewrite/transform/grid_by_block.h"
 #include "rewrite/transform/loop_coalescing.h"
+#include "rewrite/transform/possible_block.h"
+#include "rewrite/transform/quotient_nests.h"
 #include "rewrite/transform/rows_apart.h"
 #include "rewrite/transform/staged_copies.h"
 #include "rewrite/transform/strip_headers.h"
@@ -39,7 +50,9 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -227,48 +240,145 @@ class Untile final : public TriedStep {
 
   Result<KernelState> apply(const KernelAnalysis& kernel,
                             const StepParameters& /*parameters*/) const override {
-    if (!kernel.analysis().has_shared()) return refuse("the kernel uses no shared memory");
     const Requirements needed = {.distinct_buffers = "", .fixed_block = true};
     if (Status status = require(needed, kernel); !status) return status.error();
     if (kernel.analysis().uses_warp_intrinsics())
       return refuse("warp intrinsics tie the result to which threads share a warp");
     auto form = kernel.single_exit();
     if (!form) return form.error();
+    const Launch& launch = **kernel.launch();
     Kernel direct = without_local_pointers((*form)->kernel);
     // What templates are given as 32 / 4 are numbers.
     direct.body = simplified(direct.body);
-    direct.body = ScopeOpener().run(without_dead_guards(direct, (**kernel.launch()).block));
-    // A thread for each row, where a thread has several.
-    Kernel rows = direct;
-    Launch of_rows = **kernel.launch();
-    bool are_apart = false;
-    for (const char axis : {'y', 'x'}) {
-      auto apart = with_rows_apart(rows, of_rows, axis);
-      if (!apart) continue;
-      rows = std::move(apart->kernel);
-      rows.body = ScopeOpener().run(rows.body);
-      of_rows = std::move(apart->launch);
-      are_apart = true;
+    direct.body = ScopeOpener().run(without_dead_guards(direct, launch.block));
+    if (!kernel.analysis().has_shared()) {
+      // Written-out tiles grow too large in the form that strips are merged in.
+      constexpr int kMostExpressions = 600;
+      int expressions = 0;
+      walk_expressions(direct.body, [&](const Expr&) { ++expressions; });
+      if (expressions > kMostExpressions) return refuse("the kernel is too long to be taken apart");
+      if (auto dealt = with_elements_dealt_out(kernel)) return dealt;
+      direct.body = with_element_rounds(direct, launch.block);
+      return with_registers_apart(kernel, direct, launch);
     }
-    if (are_apart) {
-      auto plain = untiled(kernel, rows, of_rows);
-      if (plain) return plain;
-    }
-    return untiled(kernel, direct, **kernel.launch());
+    auto plain = without_shared(kernel, direct, launch);
+    if (plain) return plain;
+    const auto filled = with_fills_by_all(direct, launch.block, kernel.problem());
+    if (!filled) return plain;
+    auto common = without_shared(kernel, *filled, launch);
+    return common ? common : plain;
   }
 
  private:
+  // Loops in which the threads of the grid take elements in turn, around others: a thread for each.
+  Result<KernelState> with_elements_dealt_out(const KernelAnalysis& kernel) const {
+    if (loops_in(kernel.state().unit.kernel.body) < 2) return refuse("no loop is around another");
+    auto dealt = find_built_in_step("thread_per_element")->apply(kernel, {});
+    if (!dealt) return dealt;
+    auto plain = apply(KernelAnalysis(*dealt, kernel.problem(), kernel.limits()), {});
+    return plain ? plain : dealt;
+  }
+
+  // Where threads fill by their number taken apart, as if each filled all of it.
+  static std::optional<Kernel> with_fills_by_all(Kernel kernel, const Dim3& block,
+                                                 const Problem& problem) {
+    kernel.body = simplified(with_plain_strips(kernel, block));
+    const Block strips = kernel.body;
+    kernel.body = with_common_fills(kernel, block);
+    if (kernel.body == strips) return std::nullopt;
+    kernel.body = without_unused_values(std::move(kernel.body));
+    kernel.body = with_quotient_nests(kernel);
+    kernel.body = with_plain_strips(kernel, block);
+    // Digits next to each other that are only used as one number, and rounds.
+    constexpr int kMostRounds = 8;
+    Block before;
+    for (int round = 0; round < kMostRounds && before != kernel.body; ++round) {
+      before = kernel.body;
+      kernel.body = with_coalesced_loops(kernel, block, problem).body;
+    }
+    return kernel;
+  }
+
+  static Result<KernelState> without_shared(const KernelAnalysis& kernel, const Kernel& direct,
+                                            const Launch& launch) {
+    // A thread for each row, where a thread has several.
+    if (auto apart = rows_apart(kernel, direct, launch)) {
+      auto plain = untiled(kernel, std::move(apart->kernel), std::move(apart->launch));
+      if (plain) return plain;
+    }
+    if (auto plain = with_registers_apart(kernel, direct, launch)) return plain;
+    return untiled(kernel, direct, launch);
+  }
+
+  static std::optional<RowsApart> rows_apart(const KernelAnalysis& kernel, const Kernel& direct,
+                                             const Launch& launch) {
+    RowsApart result{direct, launch};
+    bool are_apart = false;
+    for (const char axis : {'y', 'x'}) {
+      auto apart = with_rows_apart(result.kernel, result.launch, kernel.problem(), axis);
+      if (!apart) continue;
+      result = std::move(*apart);
+      result.kernel.body = ScopeOpener().run(result.kernel.body);
+      are_apart = true;
+    }
+    return are_apart ? std::optional(std::move(result)) : std::nullopt;
+  }
+
   static Result<KernelState> untiled(const KernelAnalysis& kernel, Kernel direct, Launch changed) {
     changed.dynamic_shared_bytes = 0;
     take_axes(direct, changed);
     if (Status status = require_possible(changed, kernel); !status) return status.error();
     auto plain = without_tiles(direct, changed.block);
     if (!plain) return plain.error();
+    return finished(kernel, std::move(*plain), changed);
+  }
+
+  // Tiles that threads have in registers, besides those in shared memory: a thread for each element
+  // of them. Error: refused, where threads have none.
+  static Result<KernelState> with_registers_apart(const KernelAnalysis& kernel, Kernel direct,
+                                                  Launch changed) {
+    changed.dynamic_shared_bytes = 0;
+    take_axes(direct, changed);
+    auto plain = without_tiles(direct, changed.block);
+    if (!plain) return plain.error();
+    if (plain->body.empty() || Analysis(*plain).has_barrier())
+      return refuse("threads meet at barriers");
+    plain->body = without_private_copies(*plain, changed.block);
+    plain->body = with_array_axes(*plain);
+    auto apart = rows_apart(kernel, *plain, changed);
+    if (!apart && kernel.analysis().has_shared()) return refuse("threads have one element each");
+    if (apart) return finished(kernel, std::move(apart->kernel), std::move(apart->launch));
+    // Strips alone, of loops that somebody has taken apart.
+    auto result = finished(kernel, std::move(*plain), std::move(changed));
+    if (!result) return result;
+    const Block& body = result->unit.kernel.body;
+    if (loops_in(body) < loops_in(direct.body) && !has_array(body)) return result;
+    return refuse("the kernel uses no shared memory, and its threads have no tiles");
+  }
+
+  static std::size_t loops_in(const Block& body) {
+    std::size_t loops = 0;
+    walk(body, [&](const Stmt& stmt) { loops += is<ForLoop>(stmt) ? 1 : 0; });
+    return loops;
+  }
+
+  static bool has_array(const Block& body) {
+    return any_statement(body, [](const Stmt& stmt) {
+      const auto* declared = as<Declaration>(stmt);
+      return declared != nullptr && !declared->variable.extents.empty();
+    });
+  }
+
+  static Result<KernelState> finished(const KernelAnalysis& kernel, Kernel plain, Launch changed) {
     KernelState result = kernel.state();
-    result.unit.kernel = one_loop(std::move(*plain), changed.block, kernel.problem());
+    result.unit.kernel = one_loop(std::move(plain), changed.block, kernel.problem());
     GridByBlock follows = with_grid_by_block(result.unit.kernel, changed);
     result.unit.kernel.body = std::move(follows.body);
-    result.plan.launches.front() = std::move(follows.launch);
+    auto fitting = with_possible_block(result.unit.kernel, std::move(follows.launch));
+    if (!fitting) return fitting.error();
+    if (Status status = require_possible(fitting->launch, kernel); !status) return status.error();
+    result.unit.kernel.body = std::move(fitting->body);
+    result.plan.launches.front() = std::move(fitting->launch);
     rely_on(result, kNeedsDistinctBuffers);
     return result;
   }
@@ -276,6 +386,7 @@ class Untile final : public TriedStep {
   static Result<Kernel> without_tiles(const Kernel& kernel, const Dim3& block) {
     Kernel strips = kernel;
     strips.body = with_plain_strips(kernel, block);
+    if (!Analysis(strips).has_shared()) return strips;
     auto plain = without_staged_copies(strips, block);
     if (!plain) return plain;
     const Analysis analysis(*plain);
@@ -296,6 +407,28 @@ class Untile final : public TriedStep {
     }
   }
 
+  // Where loops end by a name, where that is a number of sizes that is no polynomial of them:
+  //   const int k_end = (K + 15) / 16 * 16;  ...  for (k = 0; k < k_end; ++k)
+  static Block with_ends_named(const Kernel& kernel) {
+    const Analysis analysis(kernel);
+    Names names(kernel);
+    Block ends;
+    Block body = rewrite_statements(kernel.body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto counted = counted_loop_of(*stmt);
+      const bool needs_name = counted && !analysis.polynomial(counted->limit) &&
+                              analysis.polynomial_with_sizes(counted->limit) &&
+                              counted->limit->type == ScalarType::i32;
+      if (!needs_name) return std::nullopt;
+      const std::string end = names.fresh(counted->name + "_end");
+      ends.push_back(declare_integer(end, counted->limit));
+      auto loop = std::make_shared<ForLoop>(to<ForLoop>(stmt));
+      loop->condition = less(to<Binary>(loop->condition).left, variable(end));
+      return Block{std::move(loop)};
+    });
+    ends.insert(ends.end(), body.begin(), body.end());
+    return ends;
+  }
+
   static Kernel one_loop(Kernel kernel, const Dim3& block, const Problem& problem) {
     kernel.body = without_unused_values(std::move(kernel.body));
     CoalescedLoops merged = with_coalesced_loops(kernel, block, problem);
@@ -307,6 +440,7 @@ class Untile final : public TriedStep {
     kernel.body = with_global_indices(kernel, block);
     kernel.body = without_dead_guards(kernel);
     kernel.body = ScopeOpener().run(without_unused_values(std::move(kernel.body)));
+    kernel.body = with_ends_named(kernel);
     return kernel;
   }
 };

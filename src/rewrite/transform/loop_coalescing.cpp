@@ -159,12 +159,12 @@ class OneCounter final : public Mutator {
       const auto right = left ? merged(product->right) : std::nullopt;
       if (right) return with_type(source::multiply(*left, *right), expr->type);
     }
-    if (as_binary(expr, BinaryOperator::add) != nullptr) return merged_sum(expr);
+    if (as_binary(expr, BinaryOperator::add) != nullptr) return merged_sum(expr, *polynomial);
     return by_one_counter(*polynomial, *expr);
   }
 
   // a * n + t * 16 + k -> a * n + k
-  std::optional<ExprPtr> merged_sum(const ExprPtr& expr) const {
+  std::optional<ExprPtr> merged_sum(const ExprPtr& expr, const Polynomial& whole) const {
     std::vector<ExprPtr> terms;
     add_terms(expr, terms);
     ExprPtr sum;
@@ -172,10 +172,13 @@ class OneCounter final : public Mutator {
     const Expr* of_rest = nullptr;
     const auto take = [&](const ExprPtr& term) { sum = sum ? source::add(sum, term) : term; };
     for (const ExprPtr& term : terms) {
+      // i / n * n + i % n is a polynomial, and neither of its terms is one.
+      const auto polynomial = analysis_.polynomial(term);
+      if (!polynomial) return by_one_counter(whole, *expr);
       if (const auto alone = merged(term)) {
         take(*alone);
       } else {
-        rest = rest + *analysis_.polynomial(term);
+        rest = rest + *polynomial;
         of_rest = term.get();
       }
     }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "kernel/launch_plan.h"
+#include "kernel/problem.h"
 #include "rewrite/forms/ir.h"
 
 #include <optional>
@@ -21,16 +22,16 @@ struct RowsApart {
 };
 
 // The kernel with a thread for each iteration of the loops that go through a thread's rows, along
-// the axis ("y" or "x"): loops of as many iterations as an array of the thread's own has elements,
-// which they alone use, each its own element. What stands outside of such loops all of those
-// threads do, so it does nothing but to work on variables of the thread. Nothing where a thread has
-// no such rows, where iterations hand something on, or store to elements that are not told by their
-// row.
+// the axis ("y" or "x"): of the loops and arrays of `row_tile`. Elements that rows have in arrays
+// of the thread's own are used by their own row alone. What stands outside of such loops all of
+// those threads do, so it does nothing but to work on variables of the thread. Nothing where a
+// thread has no such rows, where iterations hand something on, or store to elements that are not
+// told by their row.
 //
 // The order between rows of one thread is lost: the same result where no thread reads what another
 // one has put into shared memory without a barrier in between, which the caller has to ask of the
 // kernel that is returned.
 [[nodiscard]] std::optional<RowsApart> with_rows_apart(const Kernel& kernel, const Launch& launch,
-                                                       char axis);
+                                                       const Problem& problem, char axis);
 
 }  // namespace regraph::rewrite

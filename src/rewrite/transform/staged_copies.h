@@ -30,4 +30,9 @@ namespace regraph::rewrite {
 // Error: refused, where none can.
 [[nodiscard]] Result<Kernel> without_staged_copies(const Kernel& kernel, const Dim3& block);
 
+// The kernel's body without arrays of the thread's own that are copies in the same way, filled by
+// loops: what is read of them is read where it came from.
+//   for (i = 0; i < 8; ++i) a[i] = A[row + i];  ... a[j] ...   ->   ... A[row + j] ...
+[[nodiscard]] Block without_private_copies(const Kernel& kernel, const Dim3& block);
+
 }  // namespace regraph::rewrite

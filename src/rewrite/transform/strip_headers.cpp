@@ -56,7 +56,15 @@ class HeaderNumbers final : public Mutator {
   const Dim3& block_;
 };
 
-// Loops with barriers by ones from zero.
+// Whether there is a loop of so many rounds in the block.
+bool holds_loop_of(const Block& body, std::int64_t rounds) {
+  return any_statement(body, [&](const Stmt& stmt) {
+    const auto counted = counted_loop_of(stmt);
+    return counted && counted->trips_from_zero() == rounds;
+  });
+}
+
+// Loops over strips by ones from zero.
 class StripCounter final : public Mutator {
  public:
   explicit StripCounter(const Kernel& kernel) : analysis_(kernel), taken_(used_names(kernel)) {}
@@ -68,7 +76,8 @@ class StripCounter final : public Mutator {
     const auto counted = counted_loop_of(loop);
     const bool is_plain = !counted || (counted->stride == 1 && counted->starts_at_zero()) ||
                           analysis_.loop(counted->name) == nullptr ||
-                          !holds_any(loop.body, {StmtKind::barrier});
+                          !(holds_any(loop.body, {StmtKind::barrier}) ||
+                            (counted->stride > 1 && holds_loop_of(loop.body, counted->stride)));
     if (is_plain) return Mutator::mutate(stmt, loop);
     const Variable& counter = loop.declaration()->variable;
     const auto first = analysis_.polynomial(counted->first);

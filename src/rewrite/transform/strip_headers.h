@@ -8,7 +8,8 @@ namespace regraph::rewrite {
 
 // Returns the kernel's body with
 // - numbers in the place of names and extents of the block in headers of loops: k < blockDim.x;
-// - loops that hold a barrier counted by ones from zero:
+// - loops that hold a barrier, or a loop through as many things as they go on by, counted by ones
+//   from zero:
 //     for (int a = first; a < limit; a += 16)  ->  for (int t = 0; t < (limit - first + 15) / 16; ++t)
 //   and what goes along with them written by t;
 // - loops of constant length that end at another limit if that comes first, with a guard instead:
