@@ -1,5 +1,7 @@
 #include "rewrite/steps/macro_step.h"
 
+#include "source/walk.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -44,6 +46,13 @@ Result<std::shared_ptr<const OpenedKernel>> without_tiles(const KernelAnalysis& 
   return std::make_shared<const OpenedKernel>(MacroMember{"untile"}, std::move(*state), kernel);
 }
 
+bool has_array_in_registers(const KernelAnalysis& kernel) {
+  return any_statement(kernel.state().unit.kernel.body, [](const Stmt& stmt) {
+    const auto* declared = as<Declaration>(stmt);
+    return declared != nullptr && !declared->variable.extents.empty();
+  });
+}
+
 }  // namespace
 
 Result<KernelState> apply_members(const KernelAnalysis& kernel,
@@ -70,6 +79,9 @@ Result<std::shared_ptr<const OpenedKernel>> untiled(const KernelAnalysis& kernel
 
 Result<std::shared_ptr<const OpenedKernel>> opened(const KernelAnalysis& kernel) {
   if (kernel.analysis().has_shared()) return untiled(kernel);
+  if (has_array_in_registers(kernel)) {
+    if (auto plain = without_tiles(kernel)) return plain;
+  }
   std::shared_ptr<const OpenedKernel> result;
   const MacroMember reshape = {"reshape_block", {{{"grid", "follow"}}}};
   if (auto state = apply_member(kernel, reshape, kernel))

@@ -252,11 +252,6 @@ class Untile final : public TriedStep {
     direct.body = simplified(direct.body);
     direct.body = ScopeOpener().run(without_dead_guards(direct, launch.block));
     if (!kernel.analysis().has_shared()) {
-      // Written-out tiles grow too large in the form that strips are merged in.
-      constexpr int kMostExpressions = 600;
-      int expressions = 0;
-      walk_expressions(direct.body, [&](const Expr&) { ++expressions; });
-      if (expressions > kMostExpressions) return refuse("the kernel is too long to be taken apart");
       if (auto dealt = with_elements_dealt_out(kernel)) return dealt;
       direct.body = with_element_rounds(direct, launch.block);
       return with_registers_apart(kernel, direct, launch);
