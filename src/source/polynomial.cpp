@@ -108,6 +108,43 @@ Polynomial Polynomial::substitute(const std::string& name, const Polynomial& val
 
 namespace {
 
+// By degree, then by symbols: an order that products keep.
+bool is_below(const Monomial& one, const Monomial& other) {
+  return one.size() != other.size() ? one.size() < other.size() : one < other;
+}
+
+const std::pair<const Monomial, std::int64_t>& leading_term(const Polynomial& polynomial) {
+  return *std::max_element(
+      polynomial.terms().begin(), polynomial.terms().end(),
+      [](const auto& one, const auto& other) { return is_below(one.first, other.first); });
+}
+
+}  // namespace
+
+std::optional<Polynomial> exact_quotient(Polynomial dividend, const Polynomial& divisor) {
+  if (divisor.is_zero()) return std::nullopt;
+  const auto& [names, number] = leading_term(divisor);
+  Polynomial result;
+  while (!dividend.is_zero()) {
+    const auto& [monomial, factor] = leading_term(dividend);
+    if (factor % number != 0 ||
+        !std::includes(monomial.begin(), monomial.end(), names.begin(), names.end())) {
+      return std::nullopt;
+    }
+    Monomial rest;
+    std::set_difference(monomial.begin(), monomial.end(), names.begin(), names.end(),
+                        std::back_inserter(rest));
+    Polynomial term(factor / number);
+    for (const std::string& name : rest)
+      term = term * Polynomial::symbol(name);
+    result = result + term;
+    dividend = dividend - term * divisor;
+  }
+  return result;
+}
+
+namespace {
+
 // Quotients are symbols named "(dividend / divisor)", and "(dividend >> n)" where they are rounded
 // down and the dividend may be negative.
 constexpr std::string_view kDivides = " / ";
@@ -145,26 +182,9 @@ Polynomial divisor_from(std::string_view text) {
   return result;
 }
 
-// dividend / divisor where no term leaves a remainder.
-std::optional<Polynomial> divided_exactly(const Polynomial& dividend, const Polynomial& divisor) {
-  const auto& [names, number] = *divisor.terms().begin();
-  Polynomial result;
-  for (const auto& [monomial, factor] : dividend.terms()) {
-    if (factor % number != 0) return std::nullopt;
-    Polynomial term(factor / number);
-    Monomial rest;
-    std::set_difference(monomial.begin(), monomial.end(), names.begin(), names.end(),
-                        std::back_inserter(rest));
-    if (rest.size() + names.size() != monomial.size()) return std::nullopt;
-    for (const std::string& name : rest)
-      term = term * Polynomial::symbol(name);
-    result = result + term;
-  }
-  return result;
-}
-
-// The quotient as a symbol. Nothing where quotients of quotients make its name longer than any index
-// that is asked about: a remainder names its dividend twice, so that names double with each level.
+// The quotient as a symbol. Nothing where quotients of quotients make its name longer than any
+// index that is asked about: a remainder names its dividend twice, so that names double with each
+// level.
 std::optional<Polynomial> quotient_symbol(const std::string& dividend, std::string_view operation,
                                           const std::string& divisor) {
   constexpr std::size_t kMostLetters = 2000;
@@ -175,7 +195,7 @@ std::optional<Polynomial> quotient_symbol(const std::string& dividend, std::stri
 // Rounded towards zero.
 std::optional<Polynomial> quotient(const Polynomial& dividend, const Polynomial& divisor) {
   if (!is_divisor(divisor)) return std::nullopt;
-  if (auto exact = divided_exactly(dividend, divisor)) return exact;
+  if (auto exact = exact_quotient(dividend, divisor)) return exact;
   const auto number = dividend.constant();
   const auto amount = divisor.constant();
   if (number && amount) return Polynomial(*number / *amount);
@@ -214,7 +234,7 @@ std::optional<Polynomial> shifted(const Polynomial& dividend, std::int64_t bits)
   if (bits < 0 || bits > kMostShifted) return std::nullopt;
   const Polynomial divisor(std::int64_t{1} << bits);
   if (is_of_builtins(dividend)) return quotient(dividend, divisor);
-  if (auto exact = divided_exactly(dividend, divisor)) return exact;
+  if (auto exact = exact_quotient(dividend, divisor)) return exact;
   return quotient_symbol(text_of(dividend), kShifts, std::to_string(bits));
 }
 

@@ -64,6 +64,10 @@ using SymbolMeaning = std::function<std::optional<Polynomial>(const std::string&
 // though it has another name: for putting polynomials together only, before without_quotients.
 [[nodiscard]] std::optional<Polynomial> to_polynomial_with_quotients(const ExprPtr& expr,
                                                                      const SymbolMeaning& meaning);
+// q of dividend = divisor * q; nothing where there is none.
+[[nodiscard]] std::optional<Polynomial> exact_quotient(Polynomial dividend,
+                                                       const Polynomial& divisor);
+
 // Whether the symbol is a quotient, and then the names that it is made of.
 [[nodiscard]] bool is_quotient(const std::string& symbol);
 [[nodiscard]] std::set<std::string> names_in_quotient(const std::string& symbol);

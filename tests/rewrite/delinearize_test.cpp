@@ -84,6 +84,38 @@ TEST(Delinearize, KnowsNamesForSizes) {
                       "not taken apart by / and % of a size");
 }
 
+TEST(Delinearize, KnowsDifferencesOfSizes) {
+  // A convolution's output, by sizes that the kernel computes.
+  const auto make = [](const std::string& tests) {
+    return KernelCase::make(
+        R"~(
+__global__ void f(const float* a, float* b, int c, int h, int w, int k) {
+  int oh = h - k + 1, ow = w - k + 1;
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= c * oh * ow) return;
+  int x = i % ow;
+  int y = (i / ow) % oh;
+  int image = i / (oh * ow);
+  float sum = 0.0f;
+  for (int t = 0; t < k; ++t) sum += a[(image * h + y + t) * w + x + t];
+  b[i] = sum;
+})~",
+        "sizes: {c: 5, h: 9, w: 40, k: 3}\nargs:\n  a: {dir: in, shape: [c, h, w]}\n"
+        "  b: {dir: inout, shape: [c, 'h - k + 1', 'w - k + 1']}\n"
+        "launch: {block: 64, grid: 'cdiv(c * (h - k + 1) * (w - k + 1), bx)'}\n" +
+            tests);
+  };
+  const auto kernel =
+      make("tests: [{c: 5, h: 9, w: 40}, {c: 3, h: 4, w: 32}, {c: 1, h: 3, w: 3}]\n");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  const auto pixels = expect_correct(**kernel, {split("x", "2")});
+  says(pixels, "row < c");
+  says(pixels, "int image = row;");
+  const auto rows = expect_correct(**kernel, {split()});
+  says(rows, "int x = column;");
+  expect_correct(**kernel, {split(), split("y")});
+}
+
 TEST(Delinearize, LeavesAnAxisFree) {
   const auto kernel = case_of(kImages);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;

@@ -55,6 +55,24 @@ TEST(Polynomial, BitsOfAnIndexMakeItAgain) {
             Polynomial::symbol("threadIdx.x"));
 }
 
+TEST(Polynomial, DividesExactlyOrNotAtAll) {
+  const auto symbol = [](const char* name) { return Polynomial::symbol(name); };
+  const Polynomial height = symbol("h") - symbol("k") + Polynomial(1);
+  const Polynomial width = symbol("w") - Polynomial(2) * symbol("k");
+  const Polynomial image = height * width * symbol("c");
+  EXPECT_EQ(exact_quotient(image, width), height * symbol("c"));
+  EXPECT_EQ(exact_quotient(image, height * width), symbol("c"));
+  EXPECT_EQ(exact_quotient(image, image), Polynomial(1));
+  EXPECT_EQ(exact_quotient(Polynomial(), image), Polynomial());
+  EXPECT_EQ(exact_quotient(image + Polynomial(1), width), std::nullopt);
+  EXPECT_EQ(exact_quotient(width, image), std::nullopt);
+  EXPECT_EQ(exact_quotient(image, Polynomial()), std::nullopt);
+  EXPECT_EQ(exact_quotient(Polynomial(6) * symbol("a"), Polynomial(4)), std::nullopt);
+  EXPECT_EQ(exact_quotient(symbol("a") * symbol("a") - symbol("b") * symbol("b"),
+                           symbol("a") - symbol("b")),
+            symbol("a") + symbol("b"));
+}
+
 TEST(Polynomial, QuotientsOfQuotientsEnd) {
   // Each level names the one below twice.
   ExprPtr index = kIndex;

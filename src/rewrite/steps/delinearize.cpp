@@ -75,7 +75,7 @@ class Delinearize final : public PlacedStep<SplitPlace> {
         !status) {
       return status.error();
     }
-    auto divisor = divisor_of(**form, place.from, *dimensions);
+    auto divisor = divisor_of(**form, place.from, *dimensions, kernel.problem());
     if (!divisor) return divisor.error();
     place.divisor = *divisor;
     if (!grid_is_guarded((*form)->kernel, (*form)->analysis, place.launch, number_of(place.from)))
@@ -111,17 +111,40 @@ class Delinearize final : public PlacedStep<SplitPlace> {
     return {};
   }
 
+  // Whether it is a product of sizes, or a number above zero at all sizes of the problem.
+  static bool is_positive(const Polynomial& divisor, const KernelForm& form,
+                          const Problem& problem) {
+    if (divisor.terms().size() == 1) return true;
+    const auto size = size_of(divisor, problem, form.analysis);
+    return size && std::ranges::all_of(all_sizes(problem), [&](const Symbols& symbols) {
+             const auto number = size->evaluate(symbols);
+             return number && *number > 0;
+           });
+  }
+
+  // The degree, and the largest factor of a term.
+  static std::pair<std::size_t, std::int64_t> order_of(const Polynomial& divisor) {
+    std::pair<std::size_t, std::int64_t> result;
+    for (const auto& [names, factor] : divisor.terms()) {
+      result.first = std::max(result.first, names.size());
+      result.second = std::max(result.second, factor);
+    }
+    return result;
+  }
+
   // The numbers that the index is divided by, each a multiple of the one before.
   static Result<Polynomial> divisor_of(const KernelForm& form, const std::string& axis,
-                                       int dimensions) {
+                                       int dimensions, const Problem& problem) {
     std::vector<Polynomial> divisors = divisors_of_index(form, axis);
     if (divisors.empty())
       return refuse("the index along " + axis + " is not taken apart by / and % of a size");
+    for (const Polynomial& divisor : divisors) {
+      if (!is_positive(divisor, form, problem))
+        return refuse("the index along " + axis + " is divided by a difference that may be none");
+    }
     // A number comes after those that divide it.
     std::stable_sort(divisors.begin(), divisors.end(), [](const auto& one, const auto& other) {
-      const auto& [names, factor] = *one.terms().begin();
-      const auto& [other_names, other_factor] = *other.terms().begin();
-      return std::pair(names.size(), factor) < std::pair(other_names.size(), other_factor);
+      return order_of(one) < order_of(other);
     });
     for (std::size_t next = 1; next < divisors.size(); ++next) {
       if (!exact_quotient(divisors[next], divisors[next - 1])) {

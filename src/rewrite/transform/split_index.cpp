@@ -22,14 +22,17 @@ StmtPtr declare_index(const std::string& name, const std::string& axis) {
   return declare_integer(name, source::cast("int", global_index_code(axis)));
 }
 
-// Whether it is a positive number or a product of the kernel's parameters and names for sizes.
+// Whether it is a number above one, or made of the kernel's parameters and names for sizes, and not
+// of them with negative signs alone.
 bool is_size(const Polynomial& value, const KernelForm& form) {
-  if (value.terms().size() != 1 || value.terms().begin()->second < 1) return false;
+  const bool is_positive =
+      std::ranges::any_of(value.terms(), [](const auto& term) { return term.second > 0; });
+  if (!is_positive || value == Polynomial(1)) return false;
   const auto names = value.symbols();
-  return value != Polynomial(1) && std::all_of(names.begin(), names.end(), [&](const auto& name) {
-           const KernelParameter* parameter = form.kernel.parameter(name);
-           return parameter != nullptr ? !parameter->is_pointer : names_size(name, form.analysis);
-         });
+  return std::all_of(names.begin(), names.end(), [&](const auto& name) {
+    const KernelParameter* parameter = form.kernel.parameter(name);
+    return parameter != nullptr ? !parameter->is_pointer : names_size(name, form.analysis);
+  });
 }
 
 // Whether it holds any index: no number of the floating kind, and none that is cut.
@@ -324,23 +327,6 @@ std::vector<Polynomial> divisors_of_index(const KernelForm& form, const std::str
     const Polynomial divisor = division->before * division->divisor;
     if (std::find(result.begin(), result.end(), divisor) == result.end()) result.push_back(divisor);
   });
-  return result;
-}
-
-std::optional<Polynomial> exact_quotient(const Polynomial& dividend, const Polynomial& divisor) {
-  if (dividend.terms().size() != 1 || divisor.terms().size() != 1) return std::nullopt;
-  const auto& [names, factor] = *dividend.terms().begin();
-  const auto& [by_names, by_factor] = *divisor.terms().begin();
-  if (factor % by_factor != 0 ||
-      !std::includes(names.begin(), names.end(), by_names.begin(), by_names.end())) {
-    return std::nullopt;
-  }
-  std::vector<std::string> rest;
-  std::set_difference(names.begin(), names.end(), by_names.begin(), by_names.end(),
-                      std::back_inserter(rest));
-  Polynomial result(factor / by_factor);
-  for (const std::string& name : rest)
-    result = result * Polynomial::symbol(name);
   return result;
 }
 

@@ -18,10 +18,6 @@ namespace regraph::rewrite {
 [[nodiscard]] std::vector<Polynomial> divisors_of_index(const KernelForm& form,
                                                         const std::string& axis);
 
-// q of dividend = divisor * q, both products of symbols and a number; nothing where there is none.
-[[nodiscard]] std::optional<Polynomial> exact_quotient(const Polynomial& dividend,
-                                                       const Polynomial& divisor);
-
 // The form's body with the global index along `from` taken apart: its remainder by `divisor` is the
 // global index along `from` afterwards, under a guard, its quotient that along `to`, which the
 // kernel must not use. Quotients and remainders by the divisor, its factors and its multiples
