@@ -215,6 +215,49 @@ TEST(ImplicitGemm, TakesFlatThreads) {
   }
 }
 
+// One group, as the bench has it, is one product; a kernel of several stays what it is.
+TEST(ImplicitGemm, TakesOneOfManyGroups) {
+  const auto kernel = KernelCase::make(R"~(
+#include <cuda_fp16.h>
+__global__ void convolution(const __half* in, const __half* filter, __half* out, int N, int C, int O,
+                            int H, int W, int K, int groups, int stride) {
+  int n = blockIdx.z;
+  int o = blockIdx.y * blockDim.y + threadIdx.y;
+  int pixel = blockIdx.x * blockDim.x + threadIdx.x;
+  int OH = (H - K) / stride + 1, OW = (W - K) / stride + 1;
+  if (o >= O || pixel >= OH * OW) return;
+  int y = pixel / OW, x = pixel % OW;
+  int group = o / (O / groups);
+  int first = group * (C / groups);
+  int last = first + C / groups;
+  float sum = 0.0f;
+  for (int c = first; c < last; ++c) {
+    int own = c - first;
+    for (int fy = 0; fy < K; ++fy)
+      for (int fx = 0; fx < K; ++fx)
+        sum += __half2float(in[((n * C + c) * H + y * stride + fy) * W + x * stride + fx]) *
+               __half2float(filter[((o * (C / groups) + own) * K + fy) * K + fx]);
+  }
+  out[((n * O + o) * OH + y) * OW + x] = __float2half(sum);
+})~",
+                                       R"~(
+sizes: {N: 8, C: 32, O: 64, H: 58, W: 58, K: 3, groups: 1, stride: 1}
+args:
+  in: {dir: in, shape: [N, C, H, W], init: normal}
+  filter: {dir: in, shape: [O, 'C / groups', K, K], init: normal}
+  out: {dir: inout, shape: [N, O, '(H - K) / stride + 1', '(W - K) / stride + 1']}
+launch: {block: [16, 8], grid: ['cdiv(((H - K) / stride + 1) * ((W - K) / stride + 1), bx)', 'cdiv(O, by)', N]}
+assume: {noalias: true, reassociate: true}
+tests:
+  - {N: 2, C: 16, O: 40, H: 15, W: 21, K: 3, groups: 1, stride: 1}
+  - {N: 2, C: 6, O: 40, H: 15, W: 21, K: 3, groups: 2, stride: 1}
+  - {N: 1, C: 6, O: 9, H: 15, W: 21, K: 2, groups: 3, stride: 2}
+  - {N: 1, C: 7, O: 70, H: 9, W: 15, K: 3, groups: 1, stride: 2}
+)~");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_text(code_of(**kernel), "if (groups == 1 && stride == 1) {");
+}
+
 TEST(ImplicitGemm, TakesAChoiceOfZero) {
   ConvolutionText text;
   text.guard = "";

@@ -111,13 +111,15 @@ class GuardDropper final : public Mutator {
 
   // A value that is below what it is divided by anyway.
   ExprPtr mutate(const ExprPtr& expr, const Binary& binary) override {
-    const auto value = binary.op == BinaryOperator::remainder ? quotient_of(binary.left)
-                                                              : std::optional<Quotient>();
+    const bool divides =
+        binary.op == BinaryOperator::remainder || binary.op == BinaryOperator::divide;
+    const auto value = divides ? quotient_of(binary.left) : std::optional<Quotient>();
     const auto limit = value ? analysis_.polynomial(binary.right) : std::nullopt;
     const bool is_below = limit && known_.proves(value->dividend) &&
                           known_.proves(*limit * value->divisor - Polynomial(1) - value->dividend);
     if (!is_below || !expr->type) return Mutator::mutate(expr, binary);
-    ExprPtr whole = run(binary.left);
+    const ExprPtr whole =
+        binary.op == BinaryOperator::remainder ? run(binary.left) : ExprPtr(integer(0));
     if (whole->type == expr->type) return whole;
     return with_type(source::cast(std::string(cuda_name(*expr->type)), whole), expr->type);
   }

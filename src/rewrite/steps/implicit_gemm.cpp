@@ -18,10 +18,12 @@
 #include "rewrite/analysis/implicit_gemm.h"
 
 #include "affine/block_geometry.h"
+#include "rewrite/forms/normal_form.h"
 #include "rewrite/steps/parameter_reader.h"
 #include "rewrite/steps/product_step.h"
 #include "rewrite/transform/implicit_gemm_code.h"
 #include "rewrite/transform/merge_axes.h"
+#include "rewrite/transform/specialisation.h"
 
 #include <fmt/format.h>
 
@@ -29,6 +31,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace regraph::rewrite {
 namespace {
@@ -36,7 +39,11 @@ namespace {
 struct GemmPlace {
   const KernelAnalysis* kernel = nullptr;    // what it was found in
   std::shared_ptr<const KernelForm> merged;  // null: the kernel's own form
+  std::vector<int> merged_axes;              // of the kernel's grid: fast, slow
   Launch before;                             // of that form
+  // Where that is specialised: the form that is not, and when they do the same.
+  std::shared_ptr<const KernelForm> general;
+  ExprPtr condition;
   ImplicitGemm gemm;
   TensorPlace tensor;
 };
@@ -82,7 +89,11 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
     const KernelForm& form = place.merged ? *place.merged : **place.kernel->direct_normal();
     KernelState result = place.kernel->state();
     result.unit.kernel = form.kernel;
-    result.unit.kernel.body = implicit_gemm_code(form, place.before, place.gemm, place.tensor.tile);
+    const auto general = place.general
+                             ? std::optional(GeneralVersion{*place.general, place.condition})
+                             : std::nullopt;
+    result.unit.kernel.body = implicit_gemm_code(form, place.before, place.gemm, place.tensor.tile,
+                                                 general ? &*general : nullptr);
     result.unit.kernel.launch_bounds_threads = place.tensor.tile.threads();
     result.unit.kernel.launch_bounds_min_blocks = blocks_with_registers(place.tensor.tile);
     result.plan.launches.front() = place.tensor.launch;
@@ -145,15 +156,45 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
                         });
   }
 
-  // The product, with the axes of its columns in one.
   static Result<GemmPlace> find_product(const KernelAnalysis& kernel) {
     auto form = kernel.direct_normal();
     if (!form) return form.error();
     auto launch = kernel.launch();
     if (!launch) return launch.error();
-    auto shape = find_gemm_shape(**form, **launch, kernel);
+    auto place = find_product(kernel, **form, **launch);
+    if (place) return place;
+    auto version = specialised(kernel.direct()->kernel, kernel.problem());
+    if (!version) return place;
+    auto normal = normalised(version->kernel);
+    if (!normal) return place;
+    const auto special = std::make_shared<const KernelForm>(std::move(*normal));
+    auto found = find_product(kernel, *special, **launch);
+    if (!found) return place;
+    auto general = with_axes_merged(**form, **launch, found->merged_axes);
+    if (!general) return place;
+    if (!found->merged) found->merged = special;
+    found->general = std::move(*general);
+    found->condition = std::move(version->condition);
+    return found;
+  }
+
+  static Result<std::shared_ptr<const KernelForm>> with_axes_merged(const KernelForm& form,
+                                                                    const Launch& launch,
+                                                                    const std::vector<int>& axes) {
+    if (axes.empty()) return std::make_shared<const KernelForm>(form.kernel);
+    auto merged = merge_axes(form, launch, axes[0], axes[1]);
+    if (!merged) return merged.error();
+    return std::make_shared<const KernelForm>(std::move(merged->kernel));
+  }
+
+  // The product, with the axes of its columns in one.
+  static Result<GemmPlace> find_product(const KernelAnalysis& kernel, const KernelForm& form,
+                                        const Launch& launch) {
+    auto shape = find_gemm_shape(form, launch, kernel);
     if (!shape) return shape.error();
-    GemmPlace place{&kernel, nullptr, **launch, {}, {}};
+    GemmPlace place;
+    place.kernel = &kernel;
+    place.before = launch;
     int ended_axis = -1;
     ExprPtr width;
     std::vector<int>* columns = nullptr;
@@ -161,26 +202,26 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
       if (own.size() > 1) columns = &own;
     }
     if (columns != nullptr) {
-      auto merged = merge_axes(**form, **launch, (*columns)[0], (*columns)[1]);
+      auto merged = merge_axes(form, launch, (*columns)[0], (*columns)[1]);
       if (merged) {
         place.merged = std::make_shared<const KernelForm>(std::move(merged->kernel));
         place.before = std::move(merged->launch);
+        place.merged_axes = {(*columns)[0], (*columns)[1]};
         ended_axis = columns->front();
         width = merged->width;
-      } else if (extent((*launch)->block, (*columns)[1]) != 1) {
+      } else if (extent(launch.block, (*columns)[1]) != 1) {
         return merged.error();
       }
+      // Blocks of one thread along the other axis are products of their own.
+      columns->resize(1);
     }
-    const std::vector<int> counted = columns != nullptr ? *columns : std::vector<int>();
-    // Blocks of one thread along the other axis are products of their own.
-    if (columns != nullptr) columns->resize(1);
-    auto gemm = find_implicit_gemm(place.merged ? *place.merged : **form, place.before, kernel,
+    auto gemm = find_implicit_gemm(place.merged ? *place.merged : form, place.before, kernel,
                                    *shape, ended_axis);
     if (!gemm) return gemm.error();
     place.gemm = std::move(*gemm);
     if (!place.merged) return place;
-    for (const KernelParameter& array : (**form).kernel.parameters) {
-      if (is_row_major(**form, **launch, counted[0], counted[1], width, array.name))
+    for (const KernelParameter& array : form.kernel.parameters) {
+      if (is_row_major(form, launch, place.merged_axes[0], place.merged_axes[1], width, array.name))
         place.gemm.product.row_major.insert(array.name);
     }
     return place;

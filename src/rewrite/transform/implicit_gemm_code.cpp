@@ -53,7 +53,22 @@ class ImplicitGemmCode {
     }
   }
 
-  Block run() {
+  Block run(const GeneralVersion* general) {
+    text_.line("const unsigned int {} = threadIdx.x;", names_.thread);
+    declare_block_place(text_, product_, tile_, names_, kRows);
+    if (general != nullptr) text_.open("if ({})", print(general->condition));
+    write_tile();
+    if (general != nullptr) {
+      text_.reopen("} else {");
+      write_original_elements(text_, general->form, launch_, product_, tile_, names_, rows_,
+                              tile_.threads());
+      text_.close();
+    }
+    return text_.block(fresh_);
+  }
+
+ private:
+  void write_tile() {
     declare();
     if (!is_copied(0) || !is_copied(1)) define_element();
     for (std::size_t i = 0; i < 2; ++i) {
@@ -67,10 +82,8 @@ class ImplicitGemmCode {
     staged.sums = staged_;
     write_staged_elements(text_, form_, launch_, product_, tile_, staged, rows_,
                           tile_.staged_pitch(rows_), tile_.threads());
-    return text_.block(fresh_);
   }
 
- private:
   const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
   std::size_t index_of(const ProductFactor& one) const {
     return static_cast<std::size_t>(&one - product_.factors.data());
@@ -120,14 +133,12 @@ class ImplicitGemmCode {
   }
 
   void declare() {
-    text_.line("const unsigned int {} = threadIdx.x;", names_.thread);
     text_.line("extern __shared__ __align__({}) {} {}[];", 8 * TensorTile::kPanelBytes, type(),
                names_.tiles);
     text_.line("{}* const {} = {};", type(), names_.stages[0], names_.tiles);
     text_.line("{}* const {} = {} + {};", type(), names_.stages[1], names_.stages[0],
                tile_.stages * tile_.strip_elements(0));
     declare_warp_place(text_, tile_, names_, names_.thread + " / 32");
-    declare_block_place(text_, product_, tile_, names_, kRows);
     declare_lengths();
     for (std::size_t i = 0; i < 2; ++i) {
       if (!is_copied(i)) {
@@ -448,8 +459,8 @@ class ImplicitGemmCode {
 }  // namespace
 
 Block implicit_gemm_code(const KernelForm& form, const Launch& launch, const ImplicitGemm& gemm,
-                         const TensorTile& tile) {
-  return ImplicitGemmCode(form, launch, gemm, tile).run();
+                         const TensorTile& tile, const GeneralVersion* general) {
+  return ImplicitGemmCode(form, launch, gemm, tile).run(general);
 }
 
 }  // namespace regraph::rewrite

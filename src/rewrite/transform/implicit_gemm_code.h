@@ -13,10 +13,18 @@
 
 namespace regraph::rewrite {
 
+// A kernel of which the product is only that of a specialised version.
+struct GeneralVersion {
+  const KernelForm& form;  // with the same axes
+  ExprPtr condition;       // under which the specialised version does the same
+};
+
 // The kernel's body. The grid has a block for every tile, along the axes of the factors; blocks are
 // a row of threads. The tile's strips are panels in dynamic shared memory, in two stages, and a
-// factor's lines divide the number of threads.
+// factor's lines divide the number of threads. Where `form` is a specialised version, the tile's
+// elements are computed as `general` does where that is no version of it (null: none).
 [[nodiscard]] Block implicit_gemm_code(const KernelForm& form, const Launch& launch,
-                                       const ImplicitGemm& gemm, const TensorTile& tile);
+                                       const ImplicitGemm& gemm, const TensorTile& tile,
+                                       const GeneralVersion* general = nullptr);
 
 }  // namespace regraph::rewrite

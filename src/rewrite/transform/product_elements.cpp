@@ -73,6 +73,22 @@ class StagedElements {
     lines_.close();
   }
 
+  void write_original(int threads) {
+    const int across = tile_.tile[1 - rows_];
+    lines_.keep_rolled();
+    lines_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.thread,
+                tile_.tile[rows_] * across, threads);
+    lines_.line("const int {} = {} / {};", names_.i, names_.step, across);
+    lines_.line("const int {} = {} % {};", names_.j, names_.step, across);
+    lines_.line("const int {} = 0;", names_.e);
+    coordinates();
+    lines_.add(limited(
+        rewrite_expressions(form_.kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+          return in_coordinates(expr, form_, launch_, product_);
+        })));
+    lines_.close();
+  }
+
  private:
   // Elements that a thread takes one after the other, whatever their type.
   static constexpr int kLeast = 4;
@@ -234,6 +250,12 @@ void write_staged_elements(CodeLines& lines, const KernelForm& form, const Launc
                            const MatrixProduct& product, const TensorTile& tile,
                            const TensorNames& names, std::size_t rows, int pitch, int threads) {
   StagedElements(lines, form, launch, product, tile, names, rows).write(pitch, threads);
+}
+
+void write_original_elements(CodeLines& lines, const KernelForm& form, const Launch& launch,
+                             const MatrixProduct& product, const TensorTile& tile,
+                             const TensorNames& names, std::size_t rows, int threads) {
+  StagedElements(lines, form, launch, product, tile, names, rows).write_original(threads);
 }
 
 }  // namespace regraph::rewrite

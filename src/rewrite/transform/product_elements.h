@@ -22,4 +22,10 @@ void write_staged_elements(CodeLines& lines, const KernelForm& form, const Launc
                            const MatrixProduct& product, const TensorTile& tile,
                            const TensorNames& names, std::size_t rows, int pitch, int threads);
 
+// Writes the tile as the kernel computes it: its threads take elements in turn, and do for each
+// what a thread of the kernel does.
+void write_original_elements(CodeLines& lines, const KernelForm& form, const Launch& launch,
+                             const MatrixProduct& product, const TensorTile& tile,
+                             const TensorNames& names, std::size_t rows, int threads);
+
 }  // namespace regraph::rewrite
