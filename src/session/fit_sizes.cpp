@@ -19,7 +19,7 @@ constexpr double kLeastInstructions = 0x1p22;
 constexpr std::int64_t kLeastBenchSize = 32;
 constexpr int kMostSteps = 40;
 // The interpreter runs tens of millions a second, and every test some twenty times.
-constexpr double kMostTestInstructions = 0x1p22;
+constexpr double kMostTestInstructions = 0x1p21;
 constexpr double kMostTestElements = 0x1p20;  // filled, copied and compared as often
 constexpr std::int64_t kLeastTestSize = 4;
 constexpr std::int64_t kTile = 16;  // tests at multiples of it stay that, while they can
@@ -153,16 +153,30 @@ class SizeFitter {
       const bool is_large = elements_at(test) > kMostTestElements;
       const auto work = is_large ? std::nullopt : work_at(test, kMostTestInstructions);
       if (!is_large && (!work || work->warp_instructions <= kMostTestInstructions)) return;
-      std::string largest;
-      for (const auto& [name, value] : test) {
-        const auto own = problem_.sizes.find(name);
-        if (own == problem_.sizes.end() || own->second <= kStructuralSize) continue;
-        if (largest.empty() || value > test.find(largest)->second) largest = name;
-      }
-      if (largest.empty() || test[largest] < 2 * kLeastTestSize) return;
+      const std::string largest = largest_size(test);
+      if (largest.empty()) return;
       test[largest] = half_of(test[largest]);
       make_multiples(test);
     }
+  }
+
+  // The largest that may be halved; of structural sizes, where no other is left, images of 32
+  // pixels rather than filters. Empty: none.
+  [[nodiscard]] std::string largest_size(const Symbols& test) const {
+    std::string largest;
+    for (const bool is_structural : {false, true}) {
+      std::int64_t least = is_structural ? kTile : 2 * kLeastTestSize;
+      for (const auto& [name, value] : test) {
+        const auto own = problem_.sizes.find(name);
+        if (own == problem_.sizes.end() || (own->second <= kStructuralSize) != is_structural)
+          continue;
+        if (value < least) continue;
+        least = value + 1;
+        largest = name;
+      }
+      if (!largest.empty()) break;
+    }
+    return largest;
   }
 
   [[nodiscard]] double elements_at(const Symbols& sizes) const {

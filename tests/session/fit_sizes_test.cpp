@@ -52,6 +52,32 @@ TEST_F(FitSizesTest, TestsAreSmallWork) {
                                  ", n: " + std::to_string(first.at("n"))));
 }
 
+// Of a convolution of small images all sizes look as if they belonged to the kernel.
+TEST_F(FitSizesTest, ImagesGetSmallerWhereNothingElseCan) {
+  write("k.regraph.yaml",
+        "sizes: {n: 16, c: 32, o: 32, h: 32, w: 32, k: 3}\nargs: {y: {shape: [n, o, h - k + 1, w - "
+        "k + 1]}}\n");
+  const auto session = opened(R"cuda(
+__global__ void k(const float* a, const float* f, float* y, int n, int c, int o, int h, int w, int k) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y, image = blockIdx.z;
+  int oh = h - k + 1, ow = w - k + 1;
+  if (x >= ow || row >= oh || image >= n * o) return;
+  float sum = 0.0f;
+  for (int i = 0; i < c; ++i)
+    for (int fy = 0; fy < k; ++fy)
+      for (int fx = 0; fx < k; ++fx)
+        sum += a[((image / o * c + i) * h + row + fy) * w + x + fx] *
+               f[((image % o * c + i) * k + fy) * k + fx];
+  y[(image * oh + row) * ow + x] = sum;
+}
+)cuda");
+  ASSERT_NE(session, nullptr);
+  for (const Symbols& test : session->problem().tests) {
+    EXPECT_LE(test.at("n") * test.at("c") * test.at("o") * test.at("h") * test.at("w"), 4 << 20);
+    EXPECT_GE(test.at("k"), 2);
+  }
+}
+
 TEST_F(FitSizesTest, GivenTestsStay) {
   write("k.regraph.yaml", "sizes: {heads: 64, n: 64, d: 64}\ntests: [{heads: 64, n: 64, d: 64}]\n");
   const auto session = opened(kAllPairs);
