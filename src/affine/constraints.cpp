@@ -1,5 +1,6 @@
 #include "affine/constraints.h"
 
+#include "affine/index_range.h"
 #include "source/build.h"
 #include "source/walk.h"
 
@@ -216,7 +217,26 @@ bool Constraints::proves(const ExprPtr& comparison, const Analysis& analysis) co
   const auto is_same = [&](const ExprPtr& known) { return equal(known, comparison); };
   if (std::any_of(conditions_.begin(), conditions_.end(), is_same)) return true;
   const auto slack = slack_of(comparison, analysis);
-  return slack && proves(*slack) && is_exact(comparison, analysis);
+  if (slack && proves(*slack) && is_exact(comparison, analysis)) return true;
+  return is_remainder_below(comparison, analysis);
+}
+
+// i % n < n, of numbers of things n.
+bool Constraints::is_remainder_below(const ExprPtr& comparison, const Analysis& analysis) const {
+  const auto* binary = as<Binary>(comparison);
+  if (binary == nullptr || binary->op != BinaryOperator::less) return false;
+  ExprPtr value = binary->left;
+  while (const auto* variable = as<VariableReference>(value)) {
+    if (!is_index_type(value->type)) return false;
+    value = analysis.definition(variable->name);
+  }
+  const auto* remainder = as<Binary>(value);
+  if (remainder == nullptr || remainder->op != BinaryOperator::remainder ||
+      !is_index_type(remainder->type) || !is_known_size(remainder->right, analysis)) {
+    return false;
+  }
+  const auto divisor = analysis.polynomial(remainder->right);
+  return divisor && analysis.polynomial(binary->right) == divisor;
 }
 
 bool Constraints::refutes(const ExprPtr& comparison, const Analysis& analysis) const {

@@ -66,6 +66,7 @@ class Constraints {
   // Whether the value is not negative: proved, or a product of parameters, which are numbers of
   // things where they are compared as unsigned.
   [[nodiscard]] bool is_known_size(const ExprPtr& expr, const Analysis& analysis) const;
+  [[nodiscard]] bool is_remainder_below(const ExprPtr& comparison, const Analysis& analysis) const;
   // Whether both sides have the values that they have over the mathematical integers.
   [[nodiscard]] bool is_exact(const ExprPtr& comparison, const Analysis& analysis) const;
   [[nodiscard]] bool search(const Polynomial& wanted, int depth) const;

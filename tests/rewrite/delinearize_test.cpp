@@ -189,7 +189,7 @@ TEST(Delinearize, Refuses) {
                       "is not taken apart by / and % of a size");
   expect_body_refused(index + "if (i < c * h * w) b[i] = a[i / w] + i % h;",
                       "of which none divides the other");
-  expect_body_refused(index + "if (i / (c * h * w) < 1) b[i] = a[i / w];",
+  expect_body_refused(index + "if (i % (c * h * w) == i) b[i] = a[i / w];",
                       "no guard stops threads whose index is beyond the grid");
   expect_body_refused(index + "if (i < c * h * w) b[i] = a[i / w] + threadIdx.x;",
                       "uses the x position within the block");

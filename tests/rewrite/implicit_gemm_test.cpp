@@ -215,6 +215,47 @@ TEST(ImplicitGemm, TakesFlatThreads) {
   }
 }
 
+// An image and an element of it first, and voxels along three axes of that.
+TEST(ImplicitGemm, TakesFlatElementsOfVolumes) {
+  const auto kernel = KernelCase::make(R"~(
+#include <cuda_fp16.h>
+__global__ void convolution(const __half* in, const __half* filter, __half* out, int N, int C, int O,
+                            int D, int H, int W) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int elements = O * D * H * W;
+  int n = i / elements;
+  int element = i % elements;
+  if (n >= N || element >= elements) return;
+  int o = element / (D * H * W);
+  int z = element % (D * H * W) / (H * W);
+  int y = element % (H * W) / W;
+  int x = element % W;
+  float sum = 0.0f;
+  for (int k = 0; k < C * 27; ++k) {
+    int c = k / 27, fz = k % 27 / 9, fy = k % 9 / 3, fx = k % 3;
+    int iz = z + fz - 1, iy = y + fy - 1, ix = x + fx - 1;
+    if (iz >= 0 && iz < D && iy >= 0 && iy < H && ix >= 0 && ix < W)
+      sum += __half2float(in[(((n * C + c) * D + iz) * H + iy) * W + ix]) *
+             __half2float(filter[o * C * 27 + k]);
+  }
+  out[i] = __float2half(sum);
+})~",
+                                       R"~(
+sizes: {N: 8, C: 16, O: 64, D: 16, H: 32, W: 32}
+args:
+  in: {dir: in, shape: [N, C, D, H, W], init: normal}
+  filter: {dir: in, shape: [O, C, 27], init: normal}
+  out: {dir: inout, shape: [N, O, D, H, W]}
+launch: {block: 256, grid: 'cdiv(N * O * D * H * W, bx)'}
+assume: {noalias: true, reassociate: true}
+tests:
+  - {N: 2, C: 4, O: 20, D: 3, H: 5, W: 11}
+  - {N: 1, C: 3, O: 70, D: 2, H: 3, W: 9}
+)~");
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  code_of(**kernel);
+}
+
 // One group, as the bench has it, is one product; a kernel of several stays what it is.
 TEST(ImplicitGemm, TakesOneOfManyGroups) {
   const auto kernel = KernelCase::make(R"~(

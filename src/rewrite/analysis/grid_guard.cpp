@@ -2,6 +2,7 @@
 
 #include "affine/block_geometry.h"
 #include "affine/guarded_access.h"
+#include "affine/index_range.h"
 #include "affine/ranges.h"
 #include "affine/refusal.h"
 #include "affine/size_expression.h"
@@ -11,6 +12,7 @@
 #include "source/printer.h"
 #include "source/walk.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -53,6 +55,38 @@ std::optional<Polynomial> index_polynomial(const ExprPtr& expr, const Analysis& 
   });
 }
 
+// Whether sizes make it above zero: a sum of products of them.
+bool is_sum_of_sizes(const Polynomial& value) {
+  return !value.is_zero() && std::ranges::all_of(value.terms(), [](const auto& term) {
+    return term.second > 0 && std::ranges::none_of(term.first, is_quotient);
+  });
+}
+
+// limit - 1 - value where value < limit says no less; value / d < limit says value < limit * d of
+// what is not negative. Nothing for other guards.
+std::optional<Polynomial> slack_below(const ExprPtr& value, const Polynomial& limit,
+                                      const Analysis& analysis) {
+  if (const auto whole = analysis.polynomial(value)) return limit - Polynomial(1) - *whole;
+  if (const auto* variable = as<VariableReference>(value)) {
+    const ExprPtr definition = analysis.definition(variable->name);
+    return definition ? slack_below(definition, limit, analysis) : std::nullopt;
+  }
+  const auto* division = as_binary(value, BinaryOperator::divide);
+  if (division == nullptr || !is_index_type(value->type) ||
+      !is_nonnegative(division->left, analysis)) {
+    return std::nullopt;
+  }
+  const auto divisor = analysis.polynomial(division->right);
+  if (!divisor || !is_sum_of_sizes(*divisor)) return std::nullopt;
+  return slack_below(division->left, limit * *divisor, analysis);
+}
+
+std::optional<Polynomial> slack_of_quotient(const ExprPtr& guard, const Analysis& analysis) {
+  const auto* less = as_binary(guard, BinaryOperator::less);
+  const auto limit = less != nullptr ? analysis.polynomial(less->right) : std::nullopt;
+  return limit ? slack_below(less->left, *limit, analysis) : std::nullopt;
+}
+
 // Whether the guard fails for all blocks at or beyond the end of the grid.
 bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, const Ranges& ranges,
                             int axis) {
@@ -60,9 +94,13 @@ bool rules_out_later_blocks(const ExprPtr& guard, const Analysis& analysis, cons
   const auto in_quotients = [&](const ExprPtr& side) {
     return analysis.polynomial_with_sizes(side);
   };
-  auto slack = slack_of(guard, read);
-  if (!slack) slack = slack_of(guard, in_quotients);
-  if (!slack || !ranges.is_negative_beyond_grid(*slack, axis)) return false;
+  const auto is_negative = [&](const std::optional<Polynomial>& slack) {
+    return slack && ranges.is_negative_beyond_grid(*slack, axis);
+  };
+  if (!is_negative(slack_of(guard, read)) && !is_negative(slack_of(guard, in_quotients)) &&
+      !is_negative(slack_of_quotient(guard, analysis))) {
+    return false;
+  }
   if (!compares_unsigned(guard)) return true;
   // As an unsigned number, a negative limit lets all indices pass; a number of things is none.
   const auto& comparison = to<Binary>(guard);

@@ -118,8 +118,7 @@ class GuardDropper final : public Mutator {
     const bool is_below = limit && known_.proves(value->dividend) &&
                           known_.proves(*limit * value->divisor - Polynomial(1) - value->dividend);
     if (!is_below || !expr->type) return Mutator::mutate(expr, binary);
-    const ExprPtr whole =
-        binary.op == BinaryOperator::remainder ? run(binary.left) : ExprPtr(integer(0));
+    ExprPtr whole = binary.op == BinaryOperator::remainder ? run(binary.left) : ExprPtr(integer(0));
     if (whole->type == expr->type) return whole;
     return with_type(source::cast(std::string(cuda_name(*expr->type)), whole), expr->type);
   }

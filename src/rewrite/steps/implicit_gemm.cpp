@@ -132,11 +132,11 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
   }
 
   // The product in the kernel, or where its threads are numbered along one axis in what delinearize
-  // makes of that, in one step or two: pixels by two sizes or one, then channels and images.
+  // makes of that, in one step or two: pixels by up to three sizes, then channels and images.
   static Result<GemmPlace> find_in_axes(const KernelAnalysis& kernel) {
     auto place = find_product(kernel);
     if (place) return place;
-    for (const char* sizes : {"2", "1"}) {
+    for (const char* sizes : {"3", "2", "1"}) {
       const auto pixels = delinearized(kernel, "x", sizes);
       if (!pixels) continue;
       if (auto found = find_product(**pixels)) return found;

@@ -4,6 +4,7 @@
 #include "affine/global_index.h"
 #include "affine/index_range.h"
 #include "affine/size_expression.h"
+#include "rewrite/forms/dead_guards.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/transform/unused_integers.h"
 #include "source/build.h"
@@ -121,7 +122,8 @@ class IndexSplitter {
 
   Block run() const {
     Kernel split = form_.kernel;
-    Block before = form_.kernel.body;
+    // i % n < n would ask for both parts.
+    Block before = without_dead_guards(form_.kernel);
     split.body = sizes_taken_from(before);
     split.body.push_back(declare_index(inner_, from_));
     split.body.push_back(declare_index(outer_, to_));
