@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace regraph::source {
@@ -170,16 +172,20 @@ bool is_divisor(const Polynomial& polynomial) {
   return factor > 0 && std::none_of(monomial.begin(), monomial.end(), is_quotient);
 }
 
-// Reads the text of a divisor.
-Polynomial divisor_from(std::string_view text) {
-  Polynomial result(1);
-  for (std::size_t first = 0; first < text.size();) {
-    const std::size_t end = std::min(text.find('*', first), text.size());
-    const std::string part(text.substr(first, end - first));
-    result = result * (first == 0 ? Polynomial(std::stoll(part)) : Polynomial::symbol(part));
-    first = end + 1;
+// Reads the text of a divisor; nothing where it is none of text_of, as of symbols that others made.
+std::optional<Polynomial> divisor_from(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  Polynomial result(number);
+  while (text.starts_with('*')) {
+    text.remove_prefix(1);
+    const std::size_t end = std::min(text.find('*'), text.size());
+    result = result * Polynomial::symbol(std::string(text.substr(0, end)));
+    text.remove_prefix(end);
   }
-  return result;
+  return text.empty() ? std::optional(std::move(result)) : std::nullopt;
 }
 
 // The quotient as a symbol. Nothing where quotients of quotients make its name longer than any
@@ -208,11 +214,15 @@ std::optional<Polynomial> quotient(const Polynomial& dividend, const Polynomial&
       const std::string& inner = monomial[0];
       const std::size_t mark = inner.rfind(kDivides);
       const std::size_t shift = inner.rfind(kShifts);
-      if (mark != std::string::npos && (shift == std::string::npos || shift < mark)) {
+      const bool divides =
+          mark != std::string::npos && (shift == std::string::npos || shift < mark);
+      const std::size_t begin = mark + kDivides.size();
+      const auto before =
+          divides ? divisor_from(std::string_view(inner).substr(begin, inner.size() - begin - 1))
+                  : std::nullopt;
+      if (before) {
         text = inner.substr(1, mark - 1);
-        by = text_of(divisor_from(inner.substr(mark + kDivides.size(),
-                                               inner.size() - mark - kDivides.size() - 1)) *
-                     divisor);
+        by = text_of(*before * divisor);
       }
     }
   }

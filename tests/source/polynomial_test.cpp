@@ -73,6 +73,19 @@ TEST(Polynomial, DividesExactlyOrNotAtAll) {
             symbol("a") + symbol("b"));
 }
 
+TEST(Polynomial, QuotientsOfOtherPeoplesSymbolsStay) {
+  const auto named = [](const char* symbol) {
+    return [symbol](const std::string& name) {
+      return Polynomial::symbol(name == "i" ? symbol : name);
+    };
+  };
+  const ExprPtr whole = add(multiply(divide(kIndex, kWidth), kWidth), remainder(kIndex, kWidth));
+  for (const char* symbol : {"(h / p)", "(h / 2)", "(h / 2 * p)", "(h / )", "(h / 2*)"}) {
+    EXPECT_EQ(to_polynomial(whole, named(symbol)), std::nullopt) << symbol;
+    EXPECT_TRUE(to_polynomial_with_quotients(divide(kIndex, kWidth), named(symbol))) << symbol;
+  }
+}
+
 TEST(Polynomial, QuotientsOfQuotientsEnd) {
   // Each level names the one below twice.
   ExprPtr index = kIndex;
