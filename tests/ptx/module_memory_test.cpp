@@ -143,5 +143,23 @@ TEST(ModuleMemoryTest, BudgetsOfHugeGridsCostNothing) {
       << result.fault.message;
 }
 
+// Threads that come too late must not keep the block that is one too many from being counted.
+TEST(ModuleMemoryTest, BudgetsEndWhoeverRunsTheBlocks) {
+  const Program program = load_or_die(
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n", "k");
+  DeviceMemory memory;
+  RunOptions options;
+  options.instruction_budget = 20;
+  options.threads = 8;
+  constexpr int kRuns = 2000;
+  for (int run = 0; run < kRuns; ++run) {
+    const RunResult result =
+        run_kernel(program, memory, {0x7fffffff, 1, 1}, {32, 1, 1}, Parameters(), options);
+    ASSERT_EQ(result.fault.kind, FaultKind::instruction_budget) << run;
+    ASSERT_NE(result.fault.message.find("the first 21 blocks"), std::string::npos)
+        << result.fault.message;
+  }
+}
+
 }  // namespace
 }  // namespace regraph::ptx::module_memory_test

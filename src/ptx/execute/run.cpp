@@ -126,10 +126,12 @@ class Grid {
     BlockRunner runner(code_, arguments_, *launch_memory_, options_);
     const std::uint64_t budget = options_.instruction_budget;
     while (true) {
+      // Asked before a position is taken: a block that nobody runs would hide that the sum of those
+      // up to it is over the budget.
+      if (budget != 0 && shared_.executed.load() > budget) break;
       const std::uint64_t position = shared_.next.fetch_add(1, std::memory_order_relaxed);
       // Positions are handed out in order: all before a fault are finished by someone.
       if (position >= count_ || position > shared_.first_fault.load()) break;
-      if (budget != 0 && shared_.executed.load() > budget) break;
       runner.run(block_at(position), budget, cancellation_);
       runner.leave(block_at(position));
       shared_.executed.fetch_add(runner.executed(), std::memory_order_relaxed);

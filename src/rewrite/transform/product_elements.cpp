@@ -27,6 +27,19 @@ struct ElementStore {
   ScalarType type = ScalarType::f32;
 };
 
+// The loop, with those inside of it, as it is where it is hardly ever run.
+StmtPtr without_unrolling(const StmtPtr& stmt) {
+  const auto counted = counted_loop_of(*stmt);
+  const auto* loop = as<ForLoop>(stmt);
+  if (loop == nullptr || !counted) return stmt;
+  Block body = rewrite_statements(loop->body, [](const StmtPtr& inner) -> std::optional<Block> {
+    if (!is<ForLoop>(*inner)) return std::nullopt;
+    return Block{without_unrolling(inner)};
+  });
+  return counted_loop(counted->name, counted->first, counted->limit, counted->stride,
+                      std::move(body), kNeverUnroll);
+}
+
 class StagedElements {
  public:
   StagedElements(CodeLines& lines, const KernelForm& form, const Launch& launch,
@@ -82,8 +95,13 @@ class StagedElements {
     lines_.line("const int {} = {} % {};", names_.j, names_.step, across);
     lines_.line("const int {} = 0;", names_.e);
     coordinates();
-    lines_.add(limited(
-        rewrite_expressions(form_.kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+    const Block body =
+        rewrite_statements(form_.kernel.body, [](const StmtPtr& stmt) -> std::optional<Block> {
+          if (!is<ForLoop>(*stmt)) return std::nullopt;
+          return Block{without_unrolling(stmt)};
+        });
+    lines_.add(
+        limited(rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
           return in_coordinates(expr, form_, launch_, product_);
         })));
     lines_.close();
@@ -209,23 +227,6 @@ class StagedElements {
   const TensorNames& names_;
   const std::size_t rows_;
 };
-
-}  // namespace
-
-namespace {
-
-// The loop, with those inside of it, as it is where it is hardly ever run.
-StmtPtr without_unrolling(const StmtPtr& stmt) {
-  const auto counted = counted_loop_of(*stmt);
-  const auto* loop = as<ForLoop>(stmt);
-  if (loop == nullptr || !counted) return stmt;
-  Block body = rewrite_statements(loop->body, [](const StmtPtr& inner) -> std::optional<Block> {
-    if (!is<ForLoop>(*inner)) return std::nullopt;
-    return Block{without_unrolling(inner)};
-  });
-  return counted_loop(counted->name, counted->first, counted->limit, counted->stride,
-                      std::move(body), kNeverUnroll);
-}
 
 }  // namespace
 

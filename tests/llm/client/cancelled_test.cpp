@@ -60,6 +60,8 @@ TEST(Cancelled, WhileOthersAreInFlight) {
   const auto client = make_client(options);
   Cancellation first_cancellation;
   std::thread first([&] { (void)client->complete(question(), first_cancellation).ok(); });
+  while (server.requests() < 1)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_LT(seconds_to_cancel(server, *client, 1), 2.0);
   first_cancellation.request();
   first.join();
