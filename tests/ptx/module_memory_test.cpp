@@ -47,6 +47,9 @@ std::span<const std::byte> bytes_of(const float& value) {
   return std::as_bytes(std::span(&value, 1));
 }
 
+constexpr const char* kEmpty =
+    ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n";
+
 TEST(ModuleMemoryTest, SymbolsAreReported) {
   const auto symbols = load_or_die(kModule, "count").symbols();
   ASSERT_EQ(symbols.size(), 5U);
@@ -120,8 +123,7 @@ TEST(ModuleMemoryTest, MistakesAreErrors) {
   const Status unknown = variables->set("nothing", five);
   EXPECT_EQ(unknown.error().code, ErrorCode::not_found);
   EXPECT_NE(unknown.error().message.find("counter"), std::string::npos);
-  const Program other = load_or_die(
-      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n", "k");
+  const Program other = load_or_die(kEmpty, "k");
   EXPECT_FALSE(variables->fits(other));
   RunOptions options;
   options.variables = &*variables;
@@ -131,8 +133,7 @@ TEST(ModuleMemoryTest, MistakesAreErrors) {
 }
 
 TEST(ModuleMemoryTest, BudgetsOfHugeGridsCostNothing) {
-  const Program program = load_or_die(
-      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n", "k");
+  const Program program = load_or_die(kEmpty, "k");
   DeviceMemory memory;
   RunOptions options;
   options.instruction_budget = 1000;
@@ -145,8 +146,7 @@ TEST(ModuleMemoryTest, BudgetsOfHugeGridsCostNothing) {
 
 // Threads that come too late must not keep the block that is one too many from being counted.
 TEST(ModuleMemoryTest, BudgetsEndWhoeverRunsTheBlocks) {
-  const Program program = load_or_die(
-      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n", "k");
+  const Program program = load_or_die(kEmpty, "k");
   DeviceMemory memory;
   RunOptions options;
   options.instruction_budget = 20;

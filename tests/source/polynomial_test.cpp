@@ -90,7 +90,7 @@ TEST(Polynomial, QuotientsOfQuotientsEnd) {
   // Each level names the one below twice.
   ExprPtr index = kIndex;
   for (int level = 0; level < 40; ++level)
-    index = remainder(index, add(kWidth, integer(0)));
+    index = remainder(index, kWidth);
   const auto unknown = [](const std::string& name) { return Polynomial::symbol(name); };
   EXPECT_TRUE(to_polynomial_with_quotients(remainder(remainder(kIndex, kWidth), kHeight), unknown));
   EXPECT_EQ(to_polynomial_with_quotients(index, unknown), std::nullopt);

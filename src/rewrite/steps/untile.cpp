@@ -284,7 +284,8 @@ class Untile final : public TriedStep {
     kernel.body = without_unused_values(std::move(kernel.body));
     kernel.body = with_quotient_nests(kernel);
     kernel.body = with_plain_strips(kernel, block);
-    // Digits next to each other that are only used as one number, and rounds.
+    // Digits next to each other that are only used as one number, and rounds. Each round takes a
+    // loop of a nest away; nobody writes nests as deep as that.
     constexpr int kMostRounds = 8;
     Block before;
     for (int round = 0; round < kMostRounds && before != kernel.body; ++round) {
