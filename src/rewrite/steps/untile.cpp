@@ -345,7 +345,7 @@ class Untile final : public TriedStep {
     if (!apart && kernel.analysis().has_shared()) return refuse("threads have one element each");
     if (apart) return finished(kernel, std::move(apart->kernel), std::move(apart->launch));
     // Strips alone, of loops that somebody has taken apart.
-    auto result = finished(kernel, std::move(*plain), std::move(changed));
+    auto result = finished(kernel, std::move(*plain), changed);
     if (!result) return result;
     const Block& body = result->unit.kernel.body;
     if (loops_in(body) < loops_in(direct.body) && !has_array(body)) return result;
@@ -365,7 +365,8 @@ class Untile final : public TriedStep {
     });
   }
 
-  static Result<KernelState> finished(const KernelAnalysis& kernel, Kernel plain, Launch changed) {
+  static Result<KernelState> finished(const KernelAnalysis& kernel, Kernel plain,
+                                      const Launch& changed) {
     KernelState result = kernel.state();
     result.unit.kernel = one_loop(std::move(plain), changed.block, kernel.problem());
     GridByBlock follows = with_grid_by_block(result.unit.kernel, changed);
