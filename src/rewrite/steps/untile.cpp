@@ -343,7 +343,7 @@ class Untile final : public TriedStep {
     plain->body = with_array_axes(*plain);
     auto apart = rows_apart(kernel, *plain, changed);
     if (!apart && kernel.analysis().has_shared()) return refuse("threads have one element each");
-    if (apart) return finished(kernel, std::move(apart->kernel), std::move(apart->launch));
+    if (apart) return finished(kernel, std::move(apart->kernel), apart->launch);
     // Strips alone, of loops that somebody has taken apart.
     auto result = finished(kernel, std::move(*plain), changed);
     if (!result) return result;
