@@ -395,5 +395,102 @@ TEST(ImplicitGemm, RefusesWhatIsNoSuchProduct) {
   expect_refusal(**kernel, gemm(), "a block computes several products");
 }
 
+// What tells a tile that loads its inputs once for all taps.
+constexpr const char* kHalo = "thread_again";
+
+// u = stride * y + dilation * fy, as the kernel writes it.
+struct HaloCase {
+  const char* name;
+  const char* places;
+  const char* guard;
+  const char* in;
+  const char* in_shape;
+};
+
+const HaloCase kHalos[] = {
+    {"strided", "int iy = 2 * y + fy - 1;\n int ix = 2 * x + fx - 1;\n",
+     "iy >= 0 && iy < 2 * H && ix >= 0 && ix < 2 * W", "((n * C + c) * 2 * H + iy) * 2 * W + ix",
+     "4 * N * C * H * W"},
+    {"apart", "int iy = y + fy;\n int ix = 4 * x + fx;\n", "",
+     "((n * C + c) * (H + 2) + iy) * 4 * W + ix", "4 * N * C * (H + 2) * W"},
+    {"dilated", "int iy = y + 2 * fy - 2;\n int ix = x + 3 * fx - 3;\n",
+     "iy >= 0 && iy < H && ix >= 0 && ix < W", "((n * C + c) * H + iy) * W + ix", "N * C * H * W"},
+    {"transposed", "int iy = y + 1 - fy;\n int ix = x + 1 - fx;\n",
+     "iy >= 0 && iy < H && !(ix < 0 || ix >= W)", "((n * C + c) * H + iy) * W + ix",
+     "N * C * H * W"},
+    {"rows only", "int iy = y;\n int ix = x + fx + 3 * fy;\n", "",
+     "((n * C + c) * H + iy) * (W + 8) + ix", "N * C * H * (W + 8)"},
+};
+
+TEST(ImplicitGemm, LoadsInputsOnceForAllTaps) {
+  for (const HaloCase& one : kHalos) {
+    SCOPED_TRACE(one.name);
+    ConvolutionText text;
+    text.places = one.places;
+    text.guard = one.guard;
+    text.in = one.in;
+    text.in_shape = one.in_shape;
+    text.tests = "{N: 2, O: 40, C: 16, H: 13, W: 19}, {N: 1, O: 3, C: 11, H: 2, W: 5}";
+    auto kernel = convolution(text);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_text(code_of(**kernel), kHalo);
+  }
+}
+
+// Filters whose channels are apart, and channels last: both are copied otherwise, or loaded.
+TEST(ImplicitGemm, LoadsFiltersAsTheyLie) {
+  for (const char* filter : {"(c * O + o) * 9 + fy * 3 + fx", "(o * C + c) * 9 + 8 - fy * 3 - fx",
+                             "(o * C + c) * 9 + fx * 3 + fy", "((o * 3 + fy) * 3 + fx) * C + c"}) {
+    SCOPED_TRACE(filter);
+    ConvolutionText text;
+    text.filter = filter;
+    text.tests = "{N: 2, O: 40, C: 16, H: 13, W: 19}, {N: 1, O: 3, C: 11, H: 2, W: 5}";
+    auto kernel = convolution(text);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_text(code_of(**kernel), kHalo);
+  }
+}
+
+TEST(ImplicitGemm, LoadsInputsOnceAlongOneAxis) {
+  ConvolutionText text;
+  text.loops = "for (int c = 0; c < C; ++c)\n        for (int fx = 0; fx < 9; ++fx) {\n";
+  text.places = "int ix = x + fx - 4;\n";
+  text.guard = "ix >= 0 && ix < W";
+  text.in = "(n * C + c) * W + ix";
+  text.in_shape = "N * C * W";
+  text.filter = "(o * C + c) * 9 + fx";
+  text.position =
+      "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  int n = blockIdx.z / O;\n  int o = blockIdx.z % O;\n";
+  text.inside = "x < W";
+  text.out = "(n * O + o) * W + x";
+  text.out_shape = "N * O * W";
+  text.launch = "{block: [64], grid: ['cdiv(W, bx)', 1, 'N * O']}";
+  text.sizes = "{N: 8, O: 64, C: 32, H: 1, W: 4096}";
+  text.tests = "{N: 2, O: 40, C: 16, H: 1, W: 219}, {N: 1, O: 3, C: 11, H: 1, W: 5}";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_text(code_of(**kernel), kHalo);
+}
+
+// A position that needs an input may be stopped while a larger one is not; an input is not told by
+// position and tap together; or conditions know more than the input.
+TEST(ImplicitGemm, LoadsInputsForEachTapWhereTheyDiffer) {
+  ConvolutionText text;
+  text.tests = "{N: 2, O: 40, C: 16, H: 13, W: 19}, {N: 1, O: 3, C: 11, H: 2, W: 5}";
+  for (const char* inside : {"x < W && y < H && x >= 3", "x < W && y < H && x + y != 4"}) {
+    SCOPED_TRACE(inside);
+    ConvolutionText other = text;
+    other.inside = inside;
+    auto kernel = convolution(other);
+    ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+    expect_no_text(code_of(**kernel), kHalo);
+  }
+  text.guard += " && (fy != 1 || y < 7)";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_no_text(code_of(**kernel), kHalo);
+}
+
 }  // namespace
 }  // namespace regraph::test::implicit_gemm_test

@@ -148,8 +148,8 @@ TEST(QuantizedGemv, MultipliesGroupsOnTensorCores) {
 
 // Groups of another number of words than four lanes load at once.
 TEST(QuantizedGemv, TakesGroupsOfOtherSizes) {
-  for (const auto& [words, type] : {std::pair(4, "unsigned int"), std::pair(8, "uint2"),
-                                    std::pair(12, "unsigned int"), std::pair(32, "uint4")}) {
+  for (const auto& [words, vector] :
+       {std::pair(4, ""), std::pair(8, ".v2"), std::pair(12, ""), std::pair(32, ".v4")}) {
     SCOPED_TRACE(words);
     Kernel kernel = of_groups();
     const auto replace = [&](const std::string& from, const std::string& to) {
@@ -160,7 +160,7 @@ TEST(QuantizedGemv, TakesGroupsOfOtherSizes) {
     replace("g * 128", fmt::format("g * {}", 8 * words));
     kernel.row_words = fmt::format("{} * groups", words);
     const std::string code = code_of(kernel);
-    expect_text(code, fmt::format("__ldcs((const {}*)", type));
+    expect_text(code, fmt::format("ld.global.nc.L1::no_allocate.L2::256B{}.u32", vector));
     // Two chunks of 16 words are a whole group.
     if (words == 32) expect_no_text(code, "left");
   }
@@ -247,7 +247,7 @@ TEST(QuantizedGemv, ReadsRowsThatAreThere) {
 TEST(QuantizedGemv, TakesElementsThatAreNotAligned) {
   Kernel kernel = of_words();
   kernel.loop.replace(kernel.loop.find("c * 8 + j"), 9, "c * 8 + j + 3");
-  expect_no_text(code_of(kernel), "__ldcs");
+  expect_no_text(code_of(kernel), "no_allocate");
 }
 
 TEST(QuantizedGemv, TakesUnrolledWords) {

@@ -42,6 +42,8 @@ class GemmFinder {
     choose_chunked();
     for (std::size_t i = 0; i < 2; ++i)
       find_neighbours(i);
+    for (std::size_t i = 0; i < 2; ++i)
+      find_overlap(i);
     return std::move(shape_);
   }
 
@@ -57,6 +59,7 @@ class GemmFinder {
       result_.factors[i].along_k = shape.along_k[i];
       result_.factors[i].lanes_along_k = shape.lanes_along_k[i];
       result_.factors[i].divisible = shape.divisible[i];
+      result_.factors[i].dense = shape.dense[i];
     }
     return std::move(result_);
   }
@@ -326,9 +329,72 @@ class GemmFinder {
     return !lines_apart || std::abs(*apart) < std::abs(*lines_apart);
   }
 
-  void plan_vectors(std::size_t i, Polynomial index) {
+  // The conditions of the factor, and guards of the product that the other one's axes do not take
+  // part in.
+  std::vector<ExprPtr> conditions_of(std::size_t i) const {
+    std::vector<ExprPtr> result = result_.factors[i].conditions;
+    for (const ExprPtr& guard : nest_.updates.front().guards) {
+      const std::set<int> axes = axes_of(guard);
+      const bool is_others =
+          std::ranges::any_of(shape_.axes[1 - i], [&](int axis) { return axes.contains(axis); });
+      if (!is_others) result.push_back(guard);
+    }
+    return result;
+  }
+
+  void find_overlap(std::size_t i) {
+    if (!shape_.chunked) return;
+    const auto index = form_.analysis.polynomial(to<Subscript>(*result_.factors[i].element).index);
+    if (!index) return;
+    std::vector<TapLoop> loops;
+    for (const SummedLoop& loop : result_.loops)
+      loops.push_back({loop.counter, loop.trips});
+    std::vector<int> axes = shape_.axes[i];
+    axes.resize(std::min<std::size_t>(axes.size(), 2));
+    shape_.taps[i] =
+        find_tap_axes(form_, launch_, axes, *index, conditions_of(i), loops, shape_.chunked);
+    find_density(i, *index);
+  }
+
+  // Whether the loops but for the chunked one run over all places between its iterations.
+  void find_density(std::size_t i, const Polynomial& index) {
+    DenseChunks dense;
+    std::map<std::int64_t, std::int64_t> trips;  // by step
+    for (const SummedLoop& loop : result_.loops) {
+      const auto along = index.coefficient(loop.counter);
+      const auto step = along ? along->constant() : std::nullopt;
+      if (!step) return;
+      dense.steps.push_back(*step);
+      if (&loop == &result_.loops[*shape_.chunked]) continue;
+      if (!loop.trips || !trips.emplace(*step, *loop.trips).second) return;
+    }
+    std::int64_t places = 1;
+    for (const auto& [step, count] : trips) {
+      if (step != places) return;
+      places *= count;
+    }
+    if (dense.steps[*shape_.chunked] != places) return;
+    for (const ExprPtr& condition : conditions_of(i)) {
+      if (asks_for_k(condition)) return;
+    }
+    auto divisible = aligned_for(index, Chunk::first_of_others);
+    if (!divisible) return;
+    dense.divisible = std::move(*divisible);
+    shape_.dense[i] = std::move(dense);
+  }
+
+  void plan_vectors(std::size_t i, const Polynomial& index) {
+    if (auto divisible = aligned_for(index, Chunk::any))
+      shape_.divisible[i] = std::move(*divisible);
+  }
+
+  // Of the loops but for the chunked one.
+  enum class Chunk { any, first_of_others };
+
+  // What has to divide by eight for the index where a chunk begins to do so.
+  std::optional<std::set<std::string>> aligned_for(Polynomial index, Chunk which) const {
     constexpr int kVectorBytes = 16;
-    if (kernel_.problem().assume.align < kVectorBytes) return;
+    if (kernel_.problem().assume.align < kVectorBytes) return std::nullopt;
     SymbolFacts facts;
     facts.is_parameter = [&](const std::string& symbol) {
       return form_.kernel.parameter(symbol) != nullptr;
@@ -336,17 +402,19 @@ class GemmFinder {
     for (std::size_t at = 0; at < result_.loops.size(); ++at) {
       const SummedLoop& loop = result_.loops[at];
       const auto first = form_.analysis.polynomial(loop.first);
-      if (!first) return;
+      if (!first) return std::nullopt;
       // A chunk begins a multiple of eight iterations behind the first one. In the order of the
       // loops k does, and so do the elements' places.
-      const Polynomial iteration = shape_.chunked ? Polynomial::symbol(loop.counter) : Polynomial();
+      const bool is_first =
+          !shape_.chunked || (which == Chunk::first_of_others && at != shape_.chunked);
+      const Polynomial iteration = is_first ? Polynomial() : Polynomial::symbol(loop.counter);
       index = index.substitute(loop.counter, *first + iteration);
       facts.multiples[loop.counter] = at == shape_.chunked ? ImplicitGemm::kChunk : 1;
     }
     index = with_block_extents(index, launch_.block);
     std::set<std::string> divisible;
-    if (require_divisible(index, ImplicitGemm::kChunk, facts, divisible))
-      shape_.divisible[i] = std::move(divisible);
+    if (!require_divisible(index, ImplicitGemm::kChunk, facts, divisible)) return std::nullopt;
+    return divisible;
   }
 
   const KernelForm& form_;

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/analysis/matrix_product.h"
+#include "rewrite/analysis/tap_overlap.h"
 #include "rewrite/forms/ir.h"
 
 #include <array>
@@ -29,6 +30,12 @@ struct SummedLoop {
   std::optional<std::int64_t> trips;  // where they are constant
 };
 
+// What eight iterations of the chunked loop and all of the others load lies without gaps.
+struct DenseChunks {
+  std::vector<std::int64_t> steps;  // elements from an iteration of a loop to the next one
+  std::set<std::string> divisible;  // by eight, for the first element to lie at 16 bytes
+};
+
 // What is loaded of a factor, over the kernel's own names and the loops' counters.
 struct GatheredFactor {
   ExprPtr element;                  // array[index]
@@ -40,6 +47,7 @@ struct GatheredFactor {
   std::optional<std::set<std::string>> divisible;
   // Chunks that follow each other are nearer in memory than those of lines that do.
   bool lanes_along_k = false;
+  std::optional<DenseChunks> dense;  // nothing where there are gaps, or no vectors
 };
 
 struct ImplicitGemm {
@@ -65,6 +73,10 @@ struct GemmShape {
   std::array<bool, 2> along_k = {};
   std::array<bool, 2> lanes_along_k = {};
   std::array<std::optional<std::set<std::string>>, 2> divisible;
+  std::array<std::optional<DenseChunks>, 2> dense;
+  // Of the factor's axes, as many as are given (find_tap_axes); empty where no element is read for
+  // two taps.
+  std::array<std::vector<TapAxis>, 2> taps;
 };
 // `form` is in normal form. Error: refused, with what is in the way.
 [[nodiscard]] Result<GemmShape> find_gemm_shape(const KernelForm& form, const Launch& launch,

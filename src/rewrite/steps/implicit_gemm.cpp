@@ -18,16 +18,21 @@
 #include "rewrite/analysis/implicit_gemm.h"
 
 #include "affine/block_geometry.h"
+#include "rewrite/analysis/row_plan.h"
 #include "rewrite/forms/normal_form.h"
 #include "rewrite/steps/parameter_reader.h"
 #include "rewrite/steps/product_step.h"
+#include "rewrite/transform/halo_gemm_code.h"
 #include "rewrite/transform/implicit_gemm_code.h"
 #include "rewrite/transform/merge_axes.h"
 #include "rewrite/transform/specialisation.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -44,8 +49,12 @@ struct GemmPlace {
   // Where that is specialised: the form that is not, and when they do the same.
   std::shared_ptr<const KernelForm> general;
   ExprPtr condition;
+  GemmShape shape;
   ImplicitGemm gemm;
   TensorPlace tensor;
+  ExprPtr width;                      // of rows that were merged; null: there is one row
+  std::array<std::string, 2> places;  // what the kernel calls a thread's column and row there
+  std::optional<HaloTile> halo;       // where inputs of different taps are the same
 };
 
 class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
@@ -92,10 +101,13 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
     const auto general = place.general
                              ? std::optional(GeneralVersion{*place.general, place.condition})
                              : std::nullopt;
-    result.unit.kernel.body = implicit_gemm_code(form, place.before, place.gemm, place.tensor.tile,
-                                                 general ? &*general : nullptr);
+    const GeneralVersion* const otherwise = general ? &*general : nullptr;
+    result.unit.kernel.body = place.halo ? halo_gemm_code(form, place.before, place.gemm,
+                                                          place.tensor.tile, *place.halo, otherwise)
+                                         : implicit_gemm_code(form, place.before, place.gemm,
+                                                              place.tensor.tile, otherwise);
     result.unit.kernel.launch_bounds_threads = place.tensor.tile.threads();
-    result.unit.kernel.launch_bounds_min_blocks = blocks_with_registers(place.tensor.tile);
+    result.unit.kernel.launch_bounds_min_blocks = blocks_with_registers(place);
     result.plan.launches.front() = place.tensor.launch;
     rely_on_product(result, place.tensor, kernel);
     place.kernel->note_reliance(result);
@@ -104,9 +116,10 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
 
  private:
   // How many blocks a multiprocessor's registers suffice for: a thread needs some eighty beside
-  // those for its sums.
-  static int blocks_with_registers(const TensorTile& tile) {
-    constexpr int kFewSums = 32;
+  // those for its sums, and fewer where inputs are loaded once for all taps.
+  static int blocks_with_registers(const GemmPlace& place) {
+    const TensorTile& tile = place.tensor.tile;
+    const int kFewSums = place.halo ? 64 : 32;
     return tile.warp[0] * tile.warp[1] / 32 <= kFewSums ? 2 : 1;
   }
 
@@ -209,6 +222,7 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
         place.merged_axes = {(*columns)[0], (*columns)[1]};
         ended_axis = columns->front();
         width = merged->width;
+        place.places = merged->places;
       } else if (extent(launch.block, (*columns)[1]) != 1) {
         return merged.error();
       }
@@ -219,6 +233,8 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
                                    *shape, ended_axis);
     if (!gemm) return gemm.error();
     place.gemm = std::move(*gemm);
+    place.shape = std::move(*shape);
+    place.width = width;
     if (!place.merged) return place;
     for (const KernelParameter& array : form.kernel.parameters) {
       if (is_row_major(form, launch, place.merged_axes[0], place.merged_axes[1], width, array.name))
@@ -253,12 +269,109 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
     tile.depth = tile.panel();
     tile.stages = 2;
     tile.is_dynamic = true;
-    if (Status status =
-            set_dynamic_shared(tensor.launch, tile.staged_bytes(rows), kernel, "the strips need");
+    place.halo = find_halo(place, rows, kernel);
+    if (Status status = set_dynamic_shared(
+            tensor.launch,
+            place.halo ? place.halo->shared_bytes(tile, rows) : tile.staged_bytes(rows), kernel,
+            "the strips need");
         !status)
       return status;
-    return launch_tiles(tensor, tile.threads(), kernel);
+    if (Status status = launch_tiles(tensor, tile.threads(), kernel); !status) return status;
+    if (place.halo) set_boxes(place, kernel);
+    return {};
   }
+
+  // The box of positions that leaves the fewest of its own unused, and has the smallest halo.
+  // Nothing where no input is needed twice, or boxes are not much fuller than their halo's worth.
+  static std::optional<HaloTile> find_halo(const GemmPlace& place, std::size_t rows,
+                                           const KernelAnalysis& kernel) {
+    const std::size_t input = place.shape.taps[0].empty() ? 1 : 0;
+    const std::vector<TapAxis>& axes = place.shape.taps[input];
+    if (axes.empty()) return std::nullopt;
+    HaloTile halo;
+    halo.factor = input;
+    halo.axes[0] = axes.front();
+    const std::vector<int>& merged = place.merged_axes;
+    const bool is_merged = !merged.empty() && merged.front() == axes.front().axis;
+    if (is_merged) {
+      halo.axes[1] = axes.at(1);
+      halo.pitch = place.width;
+      halo.places = place.places;
+    } else if (!axes.front().loop) {
+      return std::nullopt;
+    }
+    const GatheredFactor& other = place.gemm.factors[1 - input];
+    const std::size_t taps = (halo.axes[0].loop ? 1U : 0U) + (halo.axes[1].loop ? 1U : 0U);
+    if (other.along_k && other.divisible)
+      halo.others = HaloTile::Others::by_chunks;
+    else if (other.dense && place.gemm.loops.size() == taps + 1)
+      halo.others = HaloTile::Others::in_order;
+    const int lines = place.tensor.tile.tile[input];
+    const auto extents = positions_at_bench_sizes(place, axes, kernel);
+    std::optional<HaloTile> best;
+    double least = kMostUnused;
+    for (int across = is_merged ? kLeastAcross : lines; across <= lines; across *= 2) {
+      halo.positions = {across, lines / across};
+      const DeviceLimits& limits = kernel.limits();
+      if (halo.shared_bytes(place.tensor.tile, rows) >
+          std::max(limits.shared_bytes_per_block, limits.shared_bytes_per_block_opt_in))
+        continue;
+      // Rows of inputs begin and end within sectors.
+      const int loaded = halo.inputs(1) * (halo.inputs(0) + kSector);
+      double cost = 1.0 + kInputCost * loaded / lines;
+      for (std::size_t axis = 0; axis < 2; ++axis) {
+        const auto count = static_cast<double>(extents[axis]);
+        cost *= std::ceil(count / halo.positions[axis]) * halo.positions[axis] / count;
+      }
+      if (cost >= least) continue;
+      least = cost;
+      best = halo;
+    }
+    return best;
+  }
+
+  // Along both axes of the box; 1 where there is no second one.
+  static std::array<std::int64_t, 2> positions_at_bench_sizes(const GemmPlace& place,
+                                                              const std::vector<TapAxis>& axes,
+                                                              const KernelAnalysis& kernel) {
+    std::array<std::int64_t, 2> result = {1, 1};
+    const std::size_t count = place.width ? 2 : 1;
+    for (const Symbols& sizes : kernel.problem().bench) {
+      const auto launch = concretise(**place.kernel->launch(), sizes);
+      if (!launch) continue;
+      for (std::size_t at = 0; at < std::min(count, axes.size()); ++at) {
+        const std::int64_t blocks = extent(launch->grid, axes[at].axis);
+        result[at] = std::max(result[at], blocks * extent(launch->block, axes[at].axis));
+      }
+    }
+    const KernelForm& form = **place.kernel->direct_normal();
+    const auto width = place.width ? form.analysis.polynomial_with_sizes(place.width)
+                                   : std::optional<Polynomial>();
+    const auto most =
+        width ? largest_at_bench_sizes(*width, kernel.problem()) : std::optional<std::int64_t>();
+    if (most && *most > 0) result[0] = std::min(result[0], *most);
+    return result;
+  }
+
+  // The grid along the axis of the halo's factor: a block for every box.
+  static void set_boxes(GemmPlace& place, const KernelAnalysis&) {
+    const HaloTile& halo = *place.halo;
+    if (!halo.pitch) return;
+    const Launch& before = **place.kernel->launch();
+    const auto boxes = [&](std::size_t at) {
+      const int axis = halo.axes[at].axis;
+      return tiles_of(with_block_extents(before.grid[static_cast<std::size_t>(axis)], before.block),
+                      extent(before.block, axis), halo.positions[at]);
+    };
+    place.tensor.launch.grid[static_cast<std::size_t>(halo.axes[0].axis)] =
+        IntegerExpression::multiply(boxes(0), boxes(1));
+  }
+
+  static constexpr int kLeastAcross = 8;
+  static constexpr int kSector = 16;  // elements
+  // To load an input, in products with it, and what that and unused positions may come to.
+  static constexpr double kInputCost = 0.1;
+  static constexpr double kMostUnused = 2.0;
 };
 
 }  // namespace

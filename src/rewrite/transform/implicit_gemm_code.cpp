@@ -1,8 +1,8 @@
 #include "rewrite/transform/implicit_gemm_code.h"
 
-#include "rewrite/analysis/product_coordinates.h"
 #include "rewrite/forms/names.h"
 #include "rewrite/transform/code_lines.h"
+#include "rewrite/transform/gathered_elements.h"
 #include "rewrite/transform/product_elements.h"
 #include "rewrite/transform/tensor_fragments.h"
 #include "source/build.h"
@@ -44,6 +44,7 @@ class ImplicitGemmCode {
         carry_(fresh_.fresh("carry")),
         wanted_(fresh_.fresh("wanted")),
         staged_(fresh_.fresh("staged")),
+        elements_(text_, form, launch, gemm, fresh_),
         rows_(rows_in_memory(gemm.product)) {
     for (const ProductFactor& factor : product_.factors) {
       fresh_.take(factor.axis.coordinate);
@@ -70,7 +71,7 @@ class ImplicitGemmCode {
  private:
   void write_tile() {
     declare();
-    if (!is_copied(0) || !is_copied(1)) define_element();
+    if (!is_copied(0) || !is_copied(1)) elements_.define_element(element_, type());
     for (std::size_t i = 0; i < 2; ++i) {
       define_load(i);
       if (!is_copied(i)) define_store(i);
@@ -85,52 +86,19 @@ class ImplicitGemmCode {
   }
 
   const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
+  const GatheredFactor& gathered(std::size_t i) const { return gemm_.factors[i]; }
+  const SummedLoop* chunked() const { return elements_.chunked(); }
+  bool is_copied(std::size_t i) const { return elements_.is_copied(i); }
+  std::string text_of(const ExprPtr& expr) const { return elements_.text_of(expr); }
+  std::string conditions(std::size_t i, Asked when) const { return elements_.conditions(i, when); }
   std::size_t index_of(const ProductFactor& one) const {
     return static_cast<std::size_t>(&one - product_.factors.data());
-  }
-  const GatheredFactor& gathered(std::size_t i) const { return gemm_.factors[i]; }
-  // Whether its chunks go to shared memory by copies; others go through registers.
-  bool is_copied(std::size_t i) const {
-    return gathered(i).along_k && gathered(i).divisible.has_value();
   }
   std::string type() const { return std::string(cuda_name(tile_.element)); }
   int chunks() const { return tile_.depth / tile_.vector(); }  // of a line of a strip
   int lines(std::size_t i) const { return tile_.tile[i]; }
   // Chunks of a strip that a thread loads.
   int steps(std::size_t i) const { return lines(i) * chunks() / tile_.threads(); }
-
-  ExprPtr placed(const ExprPtr& expr) const {
-    return in_coordinates(expr, form_, launch_, product_);
-  }
-  std::string text_of(const ExprPtr& expr) const { return print(placed(expr)); }
-
-  bool is_counter(const std::string& name) const {
-    for (const SummedLoop& loop : gemm_.loops) {
-      if (loop.counter == name) return true;
-    }
-    return false;
-  }
-
-  // Declares the names of the kernel's body that the values are made of, once each.
-  void declare_names(const std::vector<ExprPtr>& values, std::set<std::string>& done) {
-    for (const ExprPtr& value : values) {
-      for (const std::string& name : variables_of(value)) {
-        const ExprPtr definition = is_counter(name) ? nullptr : form_.analysis.definition(name);
-        if (!definition || !done.insert(name).second) continue;
-        declare_names({definition}, done);
-        text_.line("const {} {} = {};", form_.analysis.local(name)->type, name,
-                   text_of(definition));
-      }
-    }
-  }
-
-  // Whether a condition is about the factor's line alone.
-  bool asks_for_k(const ExprPtr& condition) const {
-    for (const std::string& name : variables_of(condition)) {
-      if (is_counter(name)) return true;
-    }
-    return false;
-  }
 
   void declare() {
     text_.line("extern __shared__ __align__({}) {} {}[];", 8 * TensorTile::kPanelBytes, type(),
@@ -152,31 +120,15 @@ class ImplicitGemmCode {
                tile_.warp[1 - rows_] / 8);
   }
 
-  const SummedLoop* chunked() const {
-    return gemm_.chunked ? &gemm_.loops[*gemm_.chunked] : nullptr;
-  }
-
   // How often each loop runs, and how many k there are.
   void declare_lengths() {
-    std::vector<ExprPtr> bounds;
-    for (const SummedLoop& loop : gemm_.loops) {
-      bounds.push_back(loop.first);
-      bounds.push_back(loop.limit);
-    }
-    std::set<std::string> done;
-    declare_names(bounds, done);
+    trips_ = elements_.declare_trips();
     std::string total;
-    for (const SummedLoop& loop : gemm_.loops) {
-      std::string trips = loop.trips ? std::to_string(*loop.trips) : "";
-      if (trips.empty()) {
-        trips = fresh_.fresh(loop.counter + "_trips");
-        const std::string length = text_of(subtract(loop.limit, loop.first));
-        text_.line("const int {} = {} > 0 ? {} : 0;", trips, length, length);
-      }
-      trips_.push_back(trips);
-      if (&loop == chunked())
-        trips = fmt::format("({0} + {1}) / {2} * {2}", trips, ImplicitGemm::kChunk - 1,
-                            ImplicitGemm::kChunk);
+    for (std::size_t at = 0; at < trips_.size(); ++at) {
+      const std::string trips = at == gemm_.chunked
+                                    ? fmt::format("({0} + {1}) / {2} * {2}", trips_[at],
+                                                  ImplicitGemm::kChunk - 1, ImplicitGemm::kChunk)
+                                    : trips_[at];
       total += (total.empty() ? "" : " * ") + trips;
     }
     text_.line("const int {} = {};", total_, total);
@@ -217,40 +169,11 @@ class ImplicitGemmCode {
     }
   }
 
-  // When the factor's conditions are asked.
-  enum class Asked { of_line, of_chunk, of_element };
-
-  Asked asked(const ExprPtr& condition) const {
-    const std::set<std::string> names = variables_of(condition);
-    if (!asks_for_k(condition)) return Asked::of_line;
-    if (chunked() != nullptr && !names.contains(chunked()->counter)) return Asked::of_chunk;
-    return Asked::of_element;
-  }
-
-  // Those of the factor's conditions, "a & b"; empty where there are none. None of them reads
-  // memory, and to ask all takes less than branches would.
-  std::string conditions(std::size_t i, Asked when) const {
-    std::string result;
-    const auto add = [&](const std::string& condition) {
-      result += (result.empty() ? "" : " & ") + condition;
-    };
-    for (const ExprPtr& condition : gathered(i).conditions) {
-      if (asked(condition) == when) add("(" + text_of(condition) + ")");
-    }
-    const ProductAxis& axis = factor(i).axis;
-    if (when == Asked::of_line && axis.limit)
-      add(fmt::format("({} < {})", axis.coordinate, print(axis.limit)));
-    return result;
-  }
-
   // Where the thread's line lies, and whether it is inside; names that values are made of.
   void declare_line(std::size_t i, const std::string& line) {
     text_.line("const int {} = {};", names_.line, line);
     text_.line("const int {} = {} + {};", factor(i).axis.coordinate, names_.first[i], names_.line);
-    std::vector<ExprPtr> values = gathered(i).conditions;
-    values.push_back(gathered(i).element);
-    std::set<std::string> done;
-    declare_names(values, done);
+    elements_.declare_names_of(i);
     const std::string inside = conditions(i, Asked::of_line);
     text_.line("const bool {} = {};", names_.inside[i], inside.empty() ? "true" : inside);
   }
@@ -323,19 +246,6 @@ class ImplicitGemmCode {
     if (!gathered(i).lanes_along_k) return fmt::format("{} % {}", names_.thread, lines(i));
     return fmt::format("(int){} / {} + {} * {}", names_.thread, chunks(), names_.step,
                        tile_.threads() / chunks());
-  }
-
-  // The bits of an element, which nobody writes, and zeros where it is not wanted. Under a
-  // predicate: a branch would come between the loads. It stays in front of the products, which do
-  // not wait for it.
-  void define_element() {
-    text_.open("const auto {} = [](const {}* from, int is_wanted)", element_, type());
-    text_.line("unsigned int bits;");
-    text_.line("asm volatile(\"{{ .reg .pred p; setp.ne.s32 p, %2, 0; mov.u32 %0, 0; \"");
-    text_.line("             \"@p ld.global.nc.u16 %0, [%1]; }}\"");
-    text_.line("             : \"=r\"(bits) : \"l\"(from), \"r\"(is_wanted));");
-    text_.line("return bits;");
-    text_.close("};");
   }
 
   // The address of the element of the first iterations.
@@ -453,6 +363,7 @@ class ImplicitGemmCode {
   std::array<std::string, 2> loaded_, load_, store_;
   std::vector<std::string> trips_;  // of each loop
   CodeLines text_;
+  GatheredElements elements_;
   const std::size_t rows_;
 };
 

@@ -79,7 +79,7 @@ Result<MergedAxes> merge_axes(const KernelForm& form, const Launch& launch, int 
   const auto slow_limit = thread_limit(form.kernel, form.analysis, launch, slow);
   if (!slow_limit) return slow_limit.error();
   if (*slow_limit) return refuse("no guard stops threads past the end of the grid");
-  MergedAxes result{form.kernel, launch, std::move(*limit)};
+  MergedAxes result{form.kernel, launch, std::move(*limit), {}};
   if (!result.width) result.width = guarded_extent(form, launch, fast);
   if (!result.width) return refuse("how many threads there are along an axis is not known");
   Names names(form.kernel);
@@ -87,6 +87,7 @@ Result<MergedAxes> merge_axes(const KernelForm& form, const Launch& launch, int 
   const std::array axes = {
       ProductAxis{fast, names.fresh(std::string("along_") + axis_name(fast)), nullptr},
       ProductAxis{slow, names.fresh(std::string("along_") + axis_name(slow)), nullptr}};
+  result.places = {axes[0].coordinate, axes[1].coordinate};
   Block body =
       rewrite_expressions(form.kernel.body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
         return in_coordinates(expr, form, launch, axes, OtherAxes::as_they_are);

@@ -5,12 +5,18 @@
 #include "rewrite/analysis/kernel_analysis.h"
 #include "rewrite/forms/ir.h"
 
+#include <array>
+#include <string>
+
 namespace regraph::rewrite {
 
 struct MergedAxes {
   Kernel kernel;
   Launch launch;
   ExprPtr width;  // threads along the fast axis that do something
+  // What the kernel calls a thread's place along either axis, the fast one first: variables that it
+  // declares at its beginning.
+  std::array<std::string, 2> places;
 };
 
 // The kernel with its threads along `slow` and `fast` (0 to 2) in one row along `fast`, `width`

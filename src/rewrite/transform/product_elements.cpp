@@ -44,45 +44,42 @@ class StagedElements {
  public:
   StagedElements(CodeLines& lines, const KernelForm& form, const Launch& launch,
                  const MatrixProduct& product, const TensorTile& tile, const TensorNames& names,
-                 std::size_t rows)
+                 std::size_t rows, const BoxOfLines* box)
       : lines_(lines),
         form_(form),
         launch_(launch),
         product_(product),
         tile_(tile),
         names_(names),
-        rows_(rows) {}
+        rows_(rows),
+        box_(box) {}
 
   void write(int pitch, int threads) {
-    const std::size_t columns = 1 - rows_;
-    ExprPtr part;
-    for (int slice = 0; slice < tile_.slices; ++slice) {
-      ExprPtr line = multiply(variable(names_.i), integer(pitch));
-      if (slice > 0) line = source::add(line, integer(slice * tile_.staged_elements(rows_)));
-      const ExprPtr sum =
-          element(variable(names_.sums, product_.sum_type),
-                  {source::add(line, source::add(variable(names_.j), variable(names_.e)))});
-      part = part ? source::add(part, sum) : sum;
-    }
-    Block body = element_body(form_, launch_, product_, part);
+    const ExprPtr taken_sum =
+        element(variable(names_.its_sums, product_.sum_type), {variable(names_.e)});
+    const Block body = element_body(form_, launch_, product_, taken_sum);
     const auto store = vector_store(body);
-    const int together = store ? 16 / static_cast<int>(size_in_bytes(store->type)) : 1;
-    const int taken = std::max(together, kLeast);
-    const int across = tile_.tile[columns] / taken;
+    const int taken = store ? std::max(16 / bytes_of(*store), kLeast) : kLeast;
     lines_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.thread,
-                tile_.tile[rows_] * across, threads);
-    lines_.line("const int {} = {} / {};", names_.i, names_.step, across);
-    lines_.line("const int {} = {} % {} * {};", names_.j, names_.step, across, taken);
+                tile_.tile[rows_] * columns() / taken, threads);
     if (store) {
-      declare_pack(*store, taken);
-      body = packed(body, *store);
+      find_target(*store, taken);
+      lines_.open("if (__all_sync(0xffffffffu, (unsigned long long){} % 16 == 0))", names_.to);
     }
+    declare_place(fmt::format("{} * {}", names_.step, taken));
+    read_sums(pitch, taken);
+    if (store) declare_pack(*store, taken);
     lines_.unroll();
     lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.e, taken);
     coordinates();
-    lines_.add(limited(std::move(body)));
+    add_limited(store ? packed(body, *store) : body);
     lines_.close();
-    if (store) write_pack(*store, taken);
+    if (store) {
+      write_pack(*store, taken);
+      lines_.reopen("} else {");
+      write_by_lanes(pitch, taken);
+      lines_.close();
+    }
     lines_.close();
   }
 
@@ -100,10 +97,9 @@ class StagedElements {
           if (!is<ForLoop>(*stmt)) return std::nullopt;
           return Block{without_unrolling(stmt)};
         });
-    lines_.add(
-        limited(rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
-          return in_coordinates(expr, form_, launch_, product_);
-        })));
+    add_limited(rewrite_expressions(body, [&](const ExprPtr& expr) -> std::optional<ExprPtr> {
+      return in_coordinates(expr, form_, launch_, product_);
+    }));
     lines_.close();
   }
 
@@ -113,20 +109,123 @@ class StagedElements {
 
   const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
 
-  void coordinates() {
-    lines_.line("const int {} = {} + {};", factor(rows_).axis.coordinate, names_.first[rows_],
-                names_.i);
-    lines_.line("const int {} = {} + {} + {};", factor(1 - rows_).axis.coordinate,
-                names_.first[1 - rows_], names_.j, names_.e);
+  int columns() const { return tile_.tile[1 - rows_]; }
+
+  void declare_place(const std::string& element) {
+    lines_.line("const int {} = {} / {};", names_.i, element, columns());
+    lines_.line("const int {} = {} % {};", names_.j, element, columns());
   }
 
-  Block limited(Block body) const {
+  // A thread's sums, by vectors, those of all slices added up.
+  void read_sums(int pitch, int taken) {
+    const std::string type(cuda_name(product_.sum_type));
+    lines_.line("__align__(16) {} {}[{}];", type, names_.its_sums, taken);
+    for (int slice = 0; slice < tile_.slices; ++slice) {
+      const std::string at = fmt::format("{}[{} * {} + {} + {}", names_.sums, names_.i, pitch,
+                                         names_.j, slice * tile_.staged_elements(rows_));
+      lines_.unroll();
+      if (slice == 0) {
+        lines_.line(
+            "for (int {0} = 0; {0} < {1}; {0} += 4) "
+            "*({2}4*)&{3}[{0}] = *(const {2}4*)&{4} + {0}];",
+            names_.e, taken, type, names_.its_sums, at);
+      } else {
+        lines_.line("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] += {3} + {0}];", names_.e, taken,
+                    names_.its_sums, at);
+      }
+    }
+  }
+
+  // The body for an element whose sum is read where it lies.
+  Block body_of_one(int pitch, const MatrixProduct& product) const {
+    ExprPtr part;
+    for (int slice = 0; slice < tile_.slices; ++slice) {
+      ExprPtr line = multiply(variable(names_.i), integer(pitch));
+      if (slice > 0) line = source::add(line, integer(slice * tile_.staged_elements(rows_)));
+      const ExprPtr sum = element(variable(names_.sums, product_.sum_type),
+                                  {source::add(line, variable(names_.j))});
+      part = part ? source::add(part, sum) : sum;
+    }
+    return element_body(form_, launch_, product, part);
+  }
+
+  // Where the first of the elements that a thread takes is stored; null where it is not.
+  void find_target(const ElementStore& store, int taken) {
+    MatrixProduct simple = product_;
+    simple.may_meet_infinity = false;
+    lines_.line("{}* {} = nullptr;", cuda_name(store.type), names_.to);
+    lines_.open();
+    declare_place(fmt::format("{} * {}", names_.step, taken));
+    lines_.line("const int {} = 0;", names_.e);
+    coordinates();
+    const Block body = body_of_one(tile_.staged_pitch(rows_), simple);
+    const auto found = vector_store(body);
+    add_limited(rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      if (!found || stmt.get() != found->statement) return std::nullopt;
+      return Block{assign(variable(names_.to, std::nullopt), address(found->assignment->target))};
+    }));
+    lines_.close();
+  }
+
+  // Lanes take neighbours, where what a lane would take is not aligned.
+  void write_by_lanes(int pitch, int taken) {
+    constexpr int kLanes = 32;
+    if (product_.may_meet_infinity)
+      lines_.keep_rolled();
+    else
+      lines_.unroll();
+    lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.slot, taken);
+    declare_place(fmt::format("(({0} - {1} % {2}) * {3} + {4} * {2} + {1} % {2})", names_.step,
+                              "(int)" + names_.thread, kLanes, taken, names_.slot));
+    lines_.line("const int {} = 0;", names_.e);
+    coordinates();
+    add_limited(body_of_one(pitch, product_));
+    lines_.close();
+  }
+
+  // Of the element at hand, in the tile, along a factor's axis.
+  std::string place(std::size_t i) const {
+    return i == rows_ ? names_.i : fmt::format("{} + {}", names_.j, names_.e);
+  }
+
+  bool is_boxed(std::size_t i) const { return box_ != nullptr && box_->factor == i; }
+
+  void coordinates() {
+    for (const std::size_t i : {rows_, 1 - rows_}) {
+      const std::string within = is_boxed(i) ? fmt::format("({0}) / {1} * {2} + ({0}) % {1}",
+                                                           place(i), box_->across, box_->pitch)
+                                             : place(i);
+      lines_.line("const int {} = {} + {};", factor(i).axis.coordinate, names_.first[i], within);
+    }
+  }
+
+  // The body for the elements that there are.
+  void add_limited(Block body) {
     std::vector<ExprPtr> limits;
     for (const ProductFactor& one : product_.factors) {
       if (one.axis.limit) limits.push_back(less(variable(one.axis.coordinate), one.axis.limit));
     }
-    if (limits.empty()) return body;
-    return {branch(conjunction(limits), std::move(body))};
+    if (!limits.empty()) body = {branch(conjunction(limits), std::move(body))};
+    if (box_ == nullptr) return lines_.add(body);
+    const std::string line = place(box_->factor);
+    const std::array places = {fmt::format("{} + ({}) % {}", box_->column, line, box_->across),
+                               fmt::format("{} + ({}) / {}", box_->row, line, box_->across)};
+    lines_.open("if ({} < {})", places[0], box_->pitch);
+    for (std::size_t at = 0; at < 2; ++at)
+      lines_.line("const int {} = {};", box_->places[at], places[at]);
+    lines_.add(without_places(body));
+    lines_.close();
+  }
+
+  // The body without the kernel's own declarations of the box's column and row.
+  Block without_places(const Block& body) const {
+    return rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
+      const auto* declared = as<Declaration>(stmt);
+      if (declared == nullptr ||
+          std::ranges::find(box_->places, declared->variable.name) == box_->places.end())
+        return std::nullopt;
+      return Block{};
+    });
   }
 
   // The store of an element, where the body has one, to neighbours along the columns, and reads
@@ -181,10 +280,12 @@ class StagedElements {
     return mentions != 1;
   }
 
+  static int bytes_of(const ElementStore& store) {
+    return static_cast<int>(size_in_bytes(store.type));
+  }
+
   void declare_pack(const ElementStore& store, int taken) {
-    const std::string type(cuda_name(store.type));
-    lines_.line("__align__(16) {} {}[{}];", type, names_.pack, taken);
-    lines_.line("{}* {} = nullptr;", type, names_.to);
+    lines_.line("__align__(16) {} {}[{}];", cuda_name(store.type), names_.pack, taken);
     lines_.line("unsigned int {} = 0;", names_.kept);
   }
 
@@ -203,11 +304,10 @@ class StagedElements {
   }
 
   void write_pack(const ElementStore& store, int taken) {
-    const int together = 16 / static_cast<int>(size_in_bytes(store.type));
     const unsigned all = (1U << static_cast<unsigned>(taken)) - 1;
     lines_.open("if ({} == {}u && (unsigned long long){} % 16 == 0)", names_.kept, all, names_.to);
     lines_.unroll();
-    lines_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.e, taken, together);
+    lines_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.e, taken, 16 / bytes_of(store));
     lines_.line("*(uint4*)&{0}[{1}] = *(const uint4*)&{2}[{1}];", names_.to, names_.e, names_.pack);
     lines_.close();
     lines_.reopen("} else {");
@@ -226,6 +326,7 @@ class StagedElements {
   const TensorTile& tile_;
   const TensorNames& names_;
   const std::size_t rows_;
+  const BoxOfLines* const box_;
 };
 
 }  // namespace
@@ -249,14 +350,16 @@ Block element_body(const KernelForm& form, const Launch& launch, const MatrixPro
 
 void write_staged_elements(CodeLines& lines, const KernelForm& form, const Launch& launch,
                            const MatrixProduct& product, const TensorTile& tile,
-                           const TensorNames& names, std::size_t rows, int pitch, int threads) {
-  StagedElements(lines, form, launch, product, tile, names, rows).write(pitch, threads);
+                           const TensorNames& names, std::size_t rows, int pitch, int threads,
+                           const BoxOfLines* box) {
+  StagedElements(lines, form, launch, product, tile, names, rows, box).write(pitch, threads);
 }
 
 void write_original_elements(CodeLines& lines, const KernelForm& form, const Launch& launch,
                              const MatrixProduct& product, const TensorTile& tile,
-                             const TensorNames& names, std::size_t rows, int threads) {
-  StagedElements(lines, form, launch, product, tile, names, rows).write_original(threads);
+                             const TensorNames& names, std::size_t rows, int threads,
+                             const BoxOfLines* box) {
+  StagedElements(lines, form, launch, product, tile, names, rows, box).write_original(threads);
 }
 
 }  // namespace regraph::rewrite

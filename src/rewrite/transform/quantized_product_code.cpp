@@ -44,6 +44,7 @@ struct QuantizedNames {
         lower(names.fresh("lower")),
         x(names.fresh("pair")),
         other(names.fresh("other")),
+        stream(names.fresh("stream")),
         at(names.fresh("at")),
         warp_sums(names.fresh("warp_sums")),
         element(names.fresh("element")),
@@ -54,8 +55,8 @@ struct QuantizedNames {
         e(names.fresh("e")) {}
 
   const std::string lane, warp, first, limit, words, rows, elements, sums, weights, multiply, word,
-      pack, round, mine, left, inside, place, part, upper, lower, x, other, at, warp_sums, element,
-      scales, i, h, v, e;
+      pack, round, mine, left, inside, place, part, upper, lower, x, other, stream, at, warp_sums,
+      element, scales, i, h, v, e;
 };
 
 class QuantizedCode {
@@ -277,6 +278,7 @@ class QuantizedCode {
     }
     const bool has_vectors = !words_aligned.empty() && !elements_aligned.empty();
     if (has_vectors) {
+      define_stream();
       if (!condition.empty()) text_.open("if ({})", condition);
       open_round(fmt::format("{} < {} / {}", names_.round, names_.words, round_words()));
       load_vectors();
@@ -311,12 +313,34 @@ class QuantizedCode {
   void load_vectors() {
     const char* const type = vector_ == 4 ? "uint4" : vector_ == 2 ? "uint2" : "unsigned int";
     over_rows();
-    text_.line("*({0}*){1}[0][{2}] = __ldcs((const {0}*)({3}[{2}] + {4}));", type, names_.word,
-               names_.i, names_.rows, names_.place);
-    text_.line("*({0}*){1}[1][{2}] = __ldcs((const {0}*)({3}[{2}] + ({4} + {5})));", type,
-               names_.word, names_.i, names_.rows, names_.place, names_.other);
+    text_.line("*({0}*){1}[0][{2}] = {3}({4}[{2}] + {5});", type, names_.word, names_.i,
+               names_.stream, names_.rows, names_.place);
+    text_.line("*({0}*){1}[1][{2}] = {3}({4}[{2}] + ({5} + {6}));", type, names_.word, names_.i,
+               names_.stream, names_.rows, names_.place, names_.other);
     text_.close();
     text_.line("const uint4 {} = *(const uint4*)({});", names_.pack, element_place());
+  }
+
+  // A load of words that are read once: past the L1, by lines of which others read the rest.
+  void define_stream() {
+    const auto define = [&](const char* type, const char* suffix, const char* parts,
+                            const char* outputs, int address) {
+      text_.open("const auto {} = [](const unsigned int* from)", names_.stream);
+      text_.line("{} bits;", type);
+      text_.line("asm volatile(\"ld.global.nc.L1::no_allocate.L2::256B{}.u32 {}, [%{}];\"", suffix,
+                 parts, address);
+      text_.line("             : {} : \"l\"(from));", outputs);
+      text_.line("return bits;");
+      text_.close("};");
+    };
+    if (vector_ == 4) {
+      define("uint4", ".v4", "{%0, %1, %2, %3}",
+             R"("=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w))", 4);
+    } else if (vector_ == 2) {
+      define("uint2", ".v2", "{%0, %1}", R"("=r"(bits.x), "=r"(bits.y))", 2);
+    } else {
+      define("unsigned int", "", "%0", R"("=r"(bits))", 1);
+    }
   }
 
   // One by one, zeros beyond the end.

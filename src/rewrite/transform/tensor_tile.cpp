@@ -53,6 +53,8 @@ TensorNames::TensorNames(Names& names, const MatrixProduct& product)
                             std::pair(&wanted, "is_inside"),
                             std::pair(&pack, "pack"),
                             std::pair(&kept, "kept"),
+                            std::pair(&slot, "slot"),
+                            std::pair(&its_sums, "its_sums"),
                             std::pair(&block, "block"),
                             std::pair(&row, "tile_row"),
                             std::pair(&rows, "tile_rows"),

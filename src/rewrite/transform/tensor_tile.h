@@ -109,7 +109,7 @@ struct TensorNames {
       first_line;
   std::string tiles, thread, group, place, limit, sums, fill, stage, strip, next, inner, step, line,
       offset, to, e, i, j, h, pair, to_tf32, into, part, split_sums, load, set, fill_inside, wanted,
-      pack, kept, block, row, rows, in_rows, by, slice, lane, bytes;
+      pack, kept, slot, its_sums, block, row, rows, in_rows, by, slice, lane, bytes;
   std::string counter;  // of the product's loop
 };
 
