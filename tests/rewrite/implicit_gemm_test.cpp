@@ -18,8 +18,8 @@ struct ConvolutionText {
   std::string guard = "iy >= 0 && iy < H && ix >= 0 && ix < W";
   std::string in = "(n * C + c) * H * W + iy * W + ix";
   std::string filter = "((o * C + c) * 3 + fy) * 3 + fx";
-  std::string product = "";  // another one
-  std::string use = "";
+  std::string product;  // another one
+  std::string use;
   std::string position =
       "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n"
       "  int y = blockIdx.y * blockDim.y + threadIdx.y;\n"
@@ -69,7 +69,9 @@ std::string code_of(const KernelCase& kernel, const Application& step = gemm()) 
 // Chunks are eight channels where the sizes that count have multiples of them; other sizes are
 // right as well.
 TEST(ImplicitGemm, ComputesAPaddedConvolution) {
-  auto kernel = convolution();
+  ConvolutionText text;
+  text.sizes = "{N: 8, O: 256, C: 32, H: 56, W: 56}";
+  auto kernel = convolution(text);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
   for (const char* tile : {"64x128", "128x128", "32x256", "256x128"}) {
     SCOPED_TRACE(tile);
@@ -393,6 +395,13 @@ TEST(ImplicitGemm, RefusesWhatIsNoSuchProduct) {
   kernel = convolution(triangle);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
   expect_refusal(**kernel, gemm(), "a block computes several products");
+}
+
+TEST(ImplicitGemm, RefusesTilesThatAreHalfEmpty) {
+  auto kernel = convolution();
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_refusal(**kernel, (*kernel)->original(), gemm("128x128"),
+                 "a tile of 128 rows is half empty, the product has 64");
 }
 
 // What tells a tile that loads its inputs once for all taps.

@@ -311,7 +311,8 @@ class GemmFinder {
     shape_.along_k[i] = chunked.empty() ? lies_along_loops(*index) : step && step->constant() == 1;
     if (!shape_.along_k[i]) return;
     shape_.lanes_along_k[i] = true;
-    plan_vectors(i, *index);
+    if (auto divisible = aligned_for(*index, Chunk::any, DenseChunks::Next::iteration, i))
+      shape_.divisible[i] = std::move(*divisible);
   }
 
   // Whether the next chunk's elements are nearer than the next line's.
@@ -356,43 +357,57 @@ class GemmFinder {
     find_density(i, *index);
   }
 
-  // Whether the loops but for the chunked one run over all places between its iterations.
+  // Whether the loops but for the chunked one run over all places between its iterations, or
+  // between lines.
   void find_density(std::size_t i, const Polynomial& index) {
     DenseChunks dense;
     std::map<std::int64_t, std::int64_t> trips;  // by step
     for (const SummedLoop& loop : result_.loops) {
       const auto along = index.coefficient(loop.counter);
-      const auto step = along ? along->constant() : std::nullopt;
-      if (!step) return;
+      if (!along) return;
+      if (&loop == &result_.loops[*shape_.chunked]) {
+        dense.steps.push_back(0);
+        continue;
+      }
+      const auto step = along->constant();
+      if (!step || !loop.trips || !trips.emplace(*step, *loop.trips).second) return;
       dense.steps.push_back(*step);
-      if (&loop == &result_.loops[*shape_.chunked]) continue;
-      if (!loop.trips || !trips.emplace(*step, *loop.trips).second) return;
     }
     std::int64_t places = 1;
     for (const auto& [step, count] : trips) {
       if (step != places) return;
       places *= count;
     }
-    if (dense.steps[*shape_.chunked] != places) return;
     for (const ExprPtr& condition : conditions_of(i)) {
       if (asks_for_k(condition)) return;
     }
-    auto divisible = aligned_for(index, Chunk::first_of_others);
+    const auto next = what_follows(i, index, places);
+    if (!next) return;
+    dense.next = *next;
+    auto divisible = aligned_for(index, Chunk::first_of_others, dense.next, i);
     if (!divisible) return;
     dense.divisible = std::move(*divisible);
     shape_.dense[i] = std::move(dense);
   }
 
-  void plan_vectors(std::size_t i, const Polynomial& index) {
-    if (auto divisible = aligned_for(index, Chunk::any))
-      shape_.divisible[i] = std::move(*divisible);
+  std::optional<DenseChunks::Next> what_follows(std::size_t i, const Polynomial& index,
+                                                std::int64_t places) const {
+    const auto of_chunked = index.coefficient(result_.loops[*shape_.chunked].counter);
+    if (of_chunked && of_chunked->constant() == places) return DenseChunks::Next::iteration;
+    if (shape_.axes[i].size() != 1 || !conditions_of(i).empty()) return std::nullopt;
+    const std::string line = fresh_name(form_.kernel, "coordinate");
+    const auto placed = with_coordinate(index, shape_.axes[i].front(), launch_.block, line);
+    const auto of_line = placed ? placed->coefficient(line) : std::nullopt;
+    if (of_line && of_line->constant() == places) return DenseChunks::Next::line;
+    return std::nullopt;
   }
 
   // Of the loops but for the chunked one.
   enum class Chunk { any, first_of_others };
 
   // What has to divide by eight for the index where a chunk begins to do so.
-  std::optional<std::set<std::string>> aligned_for(Polynomial index, Chunk which) const {
+  std::optional<std::set<std::string>> aligned_for(Polynomial index, Chunk which,
+                                                   DenseChunks::Next next, std::size_t i) const {
     constexpr int kVectorBytes = 16;
     if (kernel_.problem().assume.align < kVectorBytes) return std::nullopt;
     SymbolFacts facts;
@@ -409,9 +424,17 @@ class GemmFinder {
           !shape_.chunked || (which == Chunk::first_of_others && at != shape_.chunked);
       const Polynomial iteration = is_first ? Polynomial() : Polynomial::symbol(loop.counter);
       index = index.substitute(loop.counter, *first + iteration);
-      facts.multiples[loop.counter] = at == shape_.chunked ? ImplicitGemm::kChunk : 1;
+      const bool is_chunk = at == shape_.chunked && next == DenseChunks::Next::iteration;
+      facts.multiples[loop.counter] = is_chunk ? ImplicitGemm::kChunk : 1;
     }
     index = with_block_extents(index, launch_.block);
+    if (next == DenseChunks::Next::line) {
+      const std::string line = fresh_name(form_.kernel, "coordinate");
+      const auto placed = with_coordinate(index, shape_.axes[i].front(), launch_.block, line);
+      if (!placed) return std::nullopt;
+      index = *placed;
+      facts.multiples[line] = ImplicitGemm::kChunk;
+    }
     std::set<std::string> divisible;
     if (!require_divisible(index, ImplicitGemm::kChunk, facts, divisible)) return std::nullopt;
     return divisible;

@@ -15,6 +15,8 @@
 #include "rewrite/forms/ir.h"
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,10 +32,14 @@ struct SummedLoop {
   std::optional<std::int64_t> trips;  // where they are constant
 };
 
-// What eight iterations of the chunked loop and all of the others load lies without gaps.
+// All loops but for the chunked one run over places without gaps, behind which follow those of the
+// next iteration of the chunked one, or of the factor's next line.
 struct DenseChunks {
+  enum class Next : std::uint8_t { iteration, line };
+  Next next = Next::iteration;
   std::vector<std::int64_t> steps;  // elements from an iteration of a loop to the next one
-  std::set<std::string> divisible;  // by eight, for the first element to lie at 16 bytes
+  // By eight, for the first element of a chunk, and of eight lines, to lie at 16 bytes.
+  std::set<std::string> divisible;
 };
 
 // What is loaded of a factor, over the kernel's own names and the loops' counters.

@@ -62,7 +62,7 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
   std::string_view id() const override { return "implicit_gemm"; }
   std::vector<StepParameters> settings() const override {
     std::vector<StepParameters> result;
-    for (const char* tile : {"128x128", "64x128", "128x256", "256x128", "64x256", "32x256"})
+    for (const char* tile : {"128x128", "64x256", "128x256", "64x128", "32x256"})
       result.push_back({{"tile", tile}});
     return result;
   }
@@ -119,8 +119,8 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
   // those for its sums, and fewer where inputs are loaded once for all taps.
   static int blocks_with_registers(const GemmPlace& place) {
     const TensorTile& tile = place.tensor.tile;
-    const int kFewSums = place.halo ? 64 : 32;
-    return tile.warp[0] * tile.warp[1] / 32 <= kFewSums ? 2 : 1;
+    const int few_sums = place.halo ? 64 : 32;
+    return tile.warp[0] * tile.warp[1] / 32 <= few_sums ? 2 : 1;
   }
 
   struct Shape {
@@ -252,6 +252,7 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
     const std::size_t rows = rows_in_memory(tensor.product);
     tile.tile[rows] = shape.rows;
     tile.tile[1 - rows] = shape.columns;
+    if (Status status = require_filled(place, rows, kernel); !status) return status;
     // Eight warps, of parts as square as may be: what a warp loads is what two sides have.
     constexpr int kWarps = 8;
     const int elements = shape.rows * shape.columns / kWarps;
@@ -281,6 +282,19 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
     return {};
   }
 
+  // Refuses tiles of more rows than twice those that there are.
+  static Status require_filled(const GemmPlace& place, std::size_t rows,
+                               const KernelAnalysis& kernel) {
+    const KernelForm& form = place.merged ? *place.merged : **place.kernel->direct_normal();
+    const ExprPtr& limit = place.gemm.product.factors[rows].axis.limit;
+    const auto count = limit ? form.analysis.polynomial(limit) : std::optional<Polynomial>();
+    const auto most =
+        count ? largest_at_bench_sizes(*count, kernel.problem()) : std::optional<std::int64_t>();
+    const int tile = place.tensor.tile.tile[rows];
+    if (!most || tile <= kLeastRows || tile < 2 * *most) return {};
+    return refuse(fmt::format("a tile of {} rows is half empty, the product has {}", tile, *most));
+  }
+
   // The box of positions that leaves the fewest of its own unused, and has the smallest halo.
   // Nothing where no input is needed twice, or boxes are not much fuller than their halo's worth.
   static std::optional<HaloTile> find_halo(const GemmPlace& place, std::size_t rows,
@@ -305,7 +319,8 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
     if (other.along_k && other.divisible)
       halo.others = HaloTile::Others::by_chunks;
     else if (other.dense && place.gemm.loops.size() == taps + 1)
-      halo.others = HaloTile::Others::in_order;
+      halo.others = other.dense->next == DenseChunks::Next::iteration ? HaloTile::Others::in_order
+                                                                      : HaloTile::Others::by_lines;
     const int lines = place.tensor.tile.tile[input];
     const auto extents = positions_at_bench_sizes(place, axes, kernel);
     std::optional<HaloTile> best;
@@ -367,6 +382,7 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
         IntegerExpression::multiply(boxes(0), boxes(1));
   }
 
+  static constexpr int kLeastRows = 32;
   static constexpr int kLeastAcross = 8;
   static constexpr int kSector = 16;  // elements
   // To load an input, in products with it, and what that and unused positions may come to.
