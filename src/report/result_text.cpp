@@ -201,7 +201,11 @@ std::string result_text(const RunReport& report) {
   if (report.outcome.improved()) {
     append_best(report, text);
   } else {
-    text += "  best      no candidate is faster beyond the uncertainty of the times\n";
+    const bool is_cut_short = outcome.evaluations == 0 && outcome.stopped == StopReason::budget;
+    text += is_cut_short
+                ? "  best      no candidate was evaluated before the time was up: give it more "
+                  "(--time)\n"
+                : "  best      no candidate is faster beyond the uncertainty of the times\n";
     if (likely) {
       fmt::format_to(out, "  likely    {} [{:.2f}x, {:.2f}x], predicted: worth a measurement\n",
                      likely_text(*likely), likely->low, likely->high);

@@ -91,6 +91,15 @@ TEST(ResultText, DoesNotClaimWhatIsNotThere) {
   EXPECT_FALSE(contains(text, "steps\n")) << text;
 }
 
+TEST(ResultText, SaysThatTheTimeWasUpBeforeAnythingWasTried) {
+  test::Run run(false);
+  run.outcome.evaluations = 0;
+  run.outcome.stopped = StopReason::budget;
+  const std::string text = result_text(run.report());
+  EXPECT_TRUE(contains(text, "no candidate was evaluated before the time was up")) << text;
+  EXPECT_FALSE(contains(text, "no candidate is faster")) << text;
+}
+
 TEST(ResultText, SaysWhyTheRewriterCouldNotWork) {
   const test::Run run(false);
   RunReport report = run.report();

@@ -170,10 +170,8 @@ class StagedElements {
   // Lanes take neighbours, where what a lane would take is not aligned.
   void write_by_lanes(int pitch, int taken) {
     constexpr int kLanes = 32;
-    if (product_.may_meet_infinity)
-      lines_.keep_rolled();
-    else
-      lines_.unroll();
+    // One copy of the body, so that tests of few columns see all of it.
+    lines_.keep_rolled();
     lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.slot, taken);
     declare_place(fmt::format("(({0} - {1} % {2}) * {3} + {4} * {2} + {1} % {2})", names_.step,
                               "(int)" + names_.thread, kLanes, taken, names_.slot));
