@@ -18,6 +18,7 @@ struct ConvolutionText {
   std::string guard = "iy >= 0 && iy < H && ix >= 0 && ix < W";
   std::string in = "(n * C + c) * H * W + iy * W + ix";
   std::string filter = "((o * C + c) * 3 + fy) * 3 + fx";
+  std::string filter_shape = "O * C * 9";
   std::string product;  // another one
   std::string use;
   std::string position =
@@ -53,9 +54,9 @@ Result<std::unique_ptr<KernelCase>> convolution(const ConvolutionText& text = {}
           (text.use.empty() ? "out[" + text.out + "] = " + text.from_float + "(sum);" : text.use) +
           "\n  }\n}",
       "sizes: " + text.sizes + "\nargs: {in: {dir: in, shape: ['" + text.in_shape + "'], init: '" +
-          text.init + "'}, filter: {dir: in, shape: ['O * C * 9'], init: '" + text.filter_init +
-          "'}, out: {dir: inout, shape: ['" + text.out_shape + "']}}\nlaunch: " + text.launch +
-          "\nassume: " + text.assume + "\ntests: [" + text.tests + "]\n");
+          text.init + "'}, filter: {dir: in, shape: ['" + text.filter_shape + "'], init: '" +
+          text.filter_init + "'}, out: {dir: inout, shape: ['" + text.out_shape + "']}}\nlaunch: " +
+          text.launch + "\nassume: " + text.assume + "\ntests: [" + text.tests + "]\n");
 }
 
 Application gemm(const char* tile = "64x128") {
@@ -477,6 +478,21 @@ TEST(ImplicitGemm, LoadsInputsOnceAlongOneAxis) {
   text.launch = "{block: [64], grid: ['cdiv(W, bx)', 1, 'N * O']}";
   text.sizes = "{N: 8, O: 64, C: 32, H: 1, W: 4096}";
   text.tests = "{N: 2, O: 40, C: 16, H: 1, W: 219}, {N: 1, O: 3, C: 11, H: 1, W: 5}";
+  auto kernel = convolution(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_text(code_of(**kernel), kHalo);
+}
+
+TEST(ImplicitGemm, TakesWideWindows) {
+  ConvolutionText text;
+  text.loops = "for (int c = 0; c < C; ++c)\n        for (int fx = 0; fx < 18; ++fx) {\n";
+  text.places = "int iy = y;\n int ix = x + fx;\n";
+  text.guard = "";
+  text.in = "((n * C + c) * H + iy) * (W + 17) + ix";
+  text.in_shape = "N * C * H * (W + 17)";
+  text.filter = "(o * C + c) * 18 + fx";
+  text.filter_shape = "O * C * 18";
+  text.tests = "{N: 2, O: 40, C: 16, H: 13, W: 19}, {N: 1, O: 3, C: 11, H: 2, W: 5}";
   auto kernel = convolution(text);
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;
   expect_text(code_of(**kernel), kHalo);

@@ -195,17 +195,27 @@ int HaloFilterCode::place_of_tap(int tap) const {
 }
 
 void HaloFilterCode::store_lines() {
-  text.line(
-      "const unsigned short* const {} = (const unsigned short*){} + ({} * {} * {} + {}) * {};",
-      names.to, raw, chunk, kChunk, lines(other), names.line, taps());
+  store_halves(
+      fmt::format("({} * {} * {} + {}) * {}", chunk, kChunk, lines(other), names.line, taps()),
+      lines(other) * taps());
+}
+
+void HaloFilterCode::store_halves(const std::string& first, int apart) {
+  text.line("const unsigned short* const {} = (const unsigned short*){} + {};", names.to, raw,
+            first);
   for (int tap = 0; tap < taps(); ++tap) {
     write_other(std::to_string(tap), [&](int e) {
-      return fmt::format("{}[{}]", names.to, e * lines(other) * taps() + place_of_tap(tap));
+      return fmt::format("{}[{}]", names.to, e * apart + place_of_tap(tap));
     });
   }
 }
 
 void HaloFilterCode::store_vectors() {
+  constexpr int kMostInRegisters = 12;  // words by four
+  if (taps() > kMostInRegisters) {
+    store_halves(fmt::format("{} * {}", item, taps() * kChunk), taps());
+    return;
+  }
   text.line("uint4 {}[{}];", loaded[other], taps());
   text.unroll();
   text.line(

@@ -59,6 +59,9 @@ class HaloFilterCode : protected HaloCode {
   // A chunk's elements of a tap lie as far from each other as all lines' taps take.
   void store_lines();
 
+  // Of a chunk whose first element is at `first`, element by element: those of a tap are `apart`.
+  void store_halves(const std::string& first, int apart);
+
   // A chunk's elements of a tap lie as far from each other as there are taps.
   void store_vectors();
 
