@@ -143,6 +143,16 @@ TEST(SkinnyGemm, TakesAnyUseOfTheSum) {
 }
 
 // A warp waits for its own copies and for no other warp's; lines outside are asked for no bytes.
+// Sixteen of them are a vector, of which a tile of 16 by 16 has fewer than a warp has lanes.
+TEST(SkinnyGemm, StoresBytesOfNarrowTiles) {
+  ProductText text = bytes();
+  text.use = "C[row * N + col] = (signed char)(sum >> 8);";
+  text.result = "signed char";
+  auto kernel = product(text);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  expect_correct(**kernel, {skinny("16")});
+}
+
 TEST(SkinnyGemm, WarpsWaitForThemselves) {
   auto kernel = product();
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;

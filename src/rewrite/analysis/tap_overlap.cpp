@@ -68,6 +68,8 @@ class TapFinder {
       const auto dilation = constant_quotient(*by_tap, *by_position);
       const auto stride = constant_quotient(*by_position, *by_tap);
       if (!dilation && !stride) continue;
+      // Taps that end where the next position's begin have inputs of their own.
+      if (!dilation && std::abs(*stride) >= *loops_[at].trips) continue;
       const std::int64_t ratio = dilation ? *dilation : *stride;
       axis.loop = at;
       axis.trips = static_cast<int>(*loops_[at].trips);

@@ -55,7 +55,7 @@ void HaloCode::declare_counters() {
 void HaloCode::declare_item(std::size_t i, const std::string& first) {
   const int behind = steps(i) * tile.threads();
   text.line("const int {} = {} + {} * {};", item, first, names.step, tile.threads());
-  // Threads without a chunk ask for the last one again, and keep it to themselves.
+  // Threads without a chunk load and store nothing.
   has_item = behind == chunks(i) ? "" : fmt::format("{} < {}", item, chunks(i));
 }
 

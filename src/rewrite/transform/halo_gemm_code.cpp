@@ -301,17 +301,7 @@ class HaloGemmCode final : HaloFilterCode {
       text.keep_rolled();
     text.open("for (int {0} = 0; {0} < {1}; ++{0})", names.inner, taps());
     text.line("{}({});", names.load, names.inner);
-    open_fragment_loops(text, tile, names, rows);
-    const auto part = [&](std::size_t i, const std::string& at, int number) {
-      return fmt::format("{}[0][{}][{}]", names.held[i], at, number);
-    };
-    write_fragment_product(text, tile.element,
-                           fmt::format("{}[{}][{}]", names.sums, names.i, names.j),
-                           {part(rows, names.i, 0), part(rows, names.i, 1), part(rows, names.i, 2),
-                            part(rows, names.i, 3)},
-                           {part(1 - rows, names.j, 0), part(1 - rows, names.j, 1)});
-    text.close();
-    text.close();
+    write_fragment_products(text, tile, names, rows);
     text.close();
   }
 

@@ -333,17 +333,7 @@ class ImplicitGemmCode {
     text_.open("for (int {0} = 0; {0} < {1}; {0} += {2})", names_.inner, tile_.depth,
                tile_.step_depth());
     text_.line("{}(0, {});", names_.load, names_.inner);
-    open_fragment_loops(text_, tile_, names_, rows_);
-    const auto part = [&](std::size_t i, const std::string& at, int number) {
-      return fmt::format("{}[0][{}][{}]", names_.held[i], at, number);
-    };
-    write_fragment_product(text_, tile_.element,
-                           fmt::format("{}[{}][{}]", names_.sums, names_.i, names_.j),
-                           {part(rows_, names_.i, 0), part(rows_, names_.i, 1),
-                            part(rows_, names_.i, 2), part(rows_, names_.i, 3)},
-                           {part(1 - rows_, names_.j, 0), part(1 - rows_, names_.j, 1)});
-    text_.close();
-    text_.close();
+    write_fragment_products(text_, tile_, names_, rows_);
     text_.close();
     text_.open("if ({} < {})", names_.next, total_);
     store_strip(names_.into);

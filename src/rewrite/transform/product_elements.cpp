@@ -58,12 +58,17 @@ class StagedElements {
     const ExprPtr taken_sum =
         element(variable(names_.its_sums, product_.sum_type), {variable(names_.e)});
     const Block body = element_body(form_, launch_, product_, taken_sum);
-    const auto store = vector_store(body);
-    const int taken = store ? std::max(16 / bytes_of(*store), kLeast) : kLeast;
+    auto store = vector_store(body);
+    int taken = store ? std::max(16 / bytes_of(*store), kLeast) : kLeast;
+    if (tile_.tile[rows_] * columns() / taken % kLanes != 0) {
+      // The lanes of a warp would not come together.
+      store.reset();
+      taken = kLeast;
+    }
     lines_.open("for (int {0} = {1}; {0} < {2}; {0} += {3})", names_.step, names_.thread,
                 tile_.tile[rows_] * columns() / taken, threads);
     if (store) {
-      find_target(*store, taken);
+      find_target(*store, pitch, taken);
       lines_.open("if (__all_sync(0xffffffffu, (unsigned long long){} % 16 == 0))", names_.to);
     }
     declare_place(fmt::format("{} * {}", names_.step, taken));
@@ -106,6 +111,7 @@ class StagedElements {
  private:
   // Elements that a thread takes one after the other, whatever their type.
   static constexpr int kLeast = 4;
+  static constexpr int kLanes = 32;
 
   const ProductFactor& factor(std::size_t i) const { return product_.factors[i]; }
 
@@ -150,7 +156,7 @@ class StagedElements {
   }
 
   // Where the first of the elements that a thread takes is stored; null where it is not.
-  void find_target(const ElementStore& store, int taken) {
+  void find_target(const ElementStore& store, int pitch, int taken) {
     MatrixProduct simple = product_;
     simple.may_meet_infinity = false;
     lines_.line("{}* {} = nullptr;", cuda_name(store.type), names_.to);
@@ -158,7 +164,7 @@ class StagedElements {
     declare_place(fmt::format("{} * {}", names_.step, taken));
     lines_.line("const int {} = 0;", names_.e);
     coordinates();
-    const Block body = body_of_one(tile_.staged_pitch(rows_), simple);
+    const Block body = body_of_one(pitch, simple);
     const auto found = vector_store(body);
     add_limited(rewrite_statements(body, [&](const StmtPtr& stmt) -> std::optional<Block> {
       if (!found || stmt.get() != found->statement) return std::nullopt;
@@ -169,7 +175,6 @@ class StagedElements {
 
   // Lanes take neighbours, where what a lane would take is not aligned.
   void write_by_lanes(int pitch, int taken) {
-    constexpr int kLanes = 32;
     // One copy of the body, so that tests of few columns see all of it.
     lines_.keep_rolled();
     lines_.open("for (int {0} = 0; {0} < {1}; ++{0})", names_.slot, taken);

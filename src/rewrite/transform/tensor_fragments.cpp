@@ -256,6 +256,21 @@ void open_fragment_loops(CodeLines& lines, const TensorTile& tile, const TensorN
   lines.open("for (int {0} = 0; {0} < {1}; ++{0})", names.j, tile.warp[1 - rows] / 8);
 }
 
+void write_fragment_products(CodeLines& lines, const TensorTile& tile, const TensorNames& names,
+                             std::size_t rows) {
+  open_fragment_loops(lines, tile, names, rows);
+  const auto part = [&](std::size_t i, const std::string& at, int number) {
+    return fmt::format("{}[0][{}][{}]", names.held[i], at, number);
+  };
+  write_fragment_product(lines, tile.element,
+                         fmt::format("{}[{}][{}]", names.sums, names.i, names.j),
+                         {part(rows, names.i, 0), part(rows, names.i, 1), part(rows, names.i, 2),
+                          part(rows, names.i, 3)},
+                         {part(1 - rows, names.j, 0), part(1 - rows, names.j, 1)});
+  lines.close();
+  lines.close();
+}
+
 void write_sums_to_shared(CodeLines& lines, const MatrixProduct& product, const TensorTile& tile,
                           const TensorNames& names, std::size_t rows, const std::string& staged) {
   const std::string type(cuda_name(product.sum_type));

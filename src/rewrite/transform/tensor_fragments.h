@@ -33,6 +33,10 @@ void define_tensor_load(CodeLines& lines, const MatrixProduct& product, const Te
 void open_fragment_loops(CodeLines& lines, const TensorTile& tile, const TensorNames& names,
                          std::size_t rows);
 
+// Writes the products of all fragments of set 0, which are added to `sums[i][j]`.
+void write_fragment_products(CodeLines& lines, const TensorTile& tile, const TensorNames& names,
+                             std::size_t rows);
+
 // Writes the tile's sums, `sums[i][j]`, to shared memory once all copies to it have arrived:
 // `staged[row * pitch + column]`, rows of the factor `rows` (TensorTile::staged_pitch), which all
 // threads may read afterwards. `staged` is declared, where the strips were.
