@@ -108,6 +108,7 @@ source::Kernel analysis_form(const source::Kernel& kernel) {
   result.body = with_one_value_a_name(result);
   result.body = rewrite::with_conditions_written_out(result);
   if (auto body = rewrite::without_early_returns(result.body)) result.body = *std::move(body);
+  result.body = rewrite::without_continues(result.body);
   result.body = with_named_fractions(result.body);
   return result;
 }

@@ -87,12 +87,27 @@ void shrink_sizes(const std::vector<std::string>& names, Manifest& manifest) {
 }
 
 void add_small_tests(const std::vector<std::string>& names, const std::vector<std::string>& small,
-                     Manifest& manifest) {
+                     const std::vector<SizeQuotient>& quotients, Manifest& manifest) {
   const bool has_small = std::ranges::any_of(
       names, [&](const std::string& name) { return manifest.sizes.at(name) <= kStructuralSize; });
   if (!has_small || !manifest.tests.empty()) return;
   constexpr std::array<std::int64_t, 4> kOdd = {5, 9, 7, 3};
   constexpr std::int64_t kEven = 8;
+  const auto value_of = [&](const std::string& name, const Symbols& symbols) {
+    const auto found = symbols.find(name);
+    if (found != symbols.end()) return found->second;
+    const auto own = manifest.sizes.find(name);
+    return own != manifest.sizes.end() ? own->second : 1;
+  };
+  const auto with_whole_parts = [&](Symbols symbols) {
+    for (const auto& [whole, parts] : quotients) {
+      const auto value = symbols.find(whole);
+      const std::int64_t divisor = value_of(parts, symbols);
+      if (value == symbols.end() || divisor < 1) continue;
+      value->second = std::max(value->second / divisor, std::int64_t{1}) * divisor;
+    }
+    return symbols;
+  };
   for (const bool is_odd : {true, false}) {
     Symbols symbols;
     std::size_t number = 0;
@@ -100,13 +115,14 @@ void add_small_tests(const std::vector<std::string>& names, const std::vector<st
       const std::int64_t wanted = is_odd ? kOdd[number++ % kOdd.size()] : kEven;
       symbols[name] = std::min(manifest.sizes.at(name), wanted);
     }
-    manifest.tests.push_back(std::move(symbols));
+    manifest.tests.push_back(with_whole_parts(std::move(symbols)));
   }
   Symbols less = manifest.tests.front();
   for (const std::string& name : small) {
     const auto size = manifest.sizes.find(name);
     if (size != manifest.sizes.end() && size->second > 1) less[name] = size->second - 1;
   }
+  less = with_whole_parts(std::move(less));
   if (less != manifest.tests.front()) manifest.tests.push_back(std::move(less));
 }
 

@@ -1,6 +1,7 @@
 // Values of sizes that nobody gave.
 #pragma once
 
+#include "infer/size_quotients.h"
 #include "kernel/manifest.h"
 #include "kernel/problem.h"
 
@@ -19,10 +20,11 @@ void shrink_sizes(const std::vector<std::string>& names, Manifest& manifest);
 [[nodiscard]] bool is_moderate(const Problem& problem, const Symbols& symbols);
 
 // Tests for sizes called `names` that were halved until they look like structural ones, which tests
-// leave as they are: odd ones, even ones, and odd ones with every `small` size one less. None where
-// no size is that small, or the manifest has tests.
+// leave as they are: odd ones, even ones, and odd ones with every `small` size one less, where
+// sizes that others divide (`quotients`) are multiples of these. None where no size is that small,
+// or the manifest has tests.
 void add_small_tests(const std::vector<std::string>& names, const std::vector<std::string>& small,
-                     Manifest& manifest);
+                     const std::vector<SizeQuotient>& quotients, Manifest& manifest);
 
 // "no size is given: B, C = 64 (change it with --size B=...)", those of one value together.
 [[nodiscard]] std::vector<std::string> notes_of_own_sizes(const std::vector<std::string>& names,

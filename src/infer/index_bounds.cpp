@@ -33,6 +33,34 @@ bool has_sign(const Polynomial& polynomial, bool positive) {
                      [&](const auto& term) { return (term.second > 0) == positive; });
 }
 
+// i < a and i < b of i < min(a, b); other comparisons as they are.
+std::vector<ExprPtr> without_minimum(const ExprPtr& comparison) {
+  const auto* binary = as<Binary>(comparison);
+  if (binary == nullptr) return {comparison};
+  const auto* least = as<source::Call>(binary->right);
+  const bool is_upper =
+      binary->op == BinaryOperator::less || binary->op == BinaryOperator::less_equal;
+  if (!is_upper || least == nullptr || least->function != "min" || least->arguments.size() != 2)
+    return {comparison};
+  std::vector<ExprPtr> both;
+  for (const ExprPtr& bound : least->arguments) {
+    const std::vector<ExprPtr> parts =
+        without_minimum(source::binary(binary->op, binary->left, bound));
+    both.insert(both.end(), parts.begin(), parts.end());
+  }
+  return both;
+}
+
+// a, b and c of a + b + c.
+std::vector<ExprPtr> summands(const ExprPtr& sum) {
+  const auto* binary = as<Binary>(sum);
+  if (binary == nullptr || binary->op != BinaryOperator::add) return {sum};
+  std::vector<ExprPtr> terms = summands(binary->left);
+  const std::vector<ExprPtr> others = summands(binary->right);
+  terms.insert(terms.end(), others.begin(), others.end());
+  return terms;
+}
+
 }  // namespace
 
 IndexBounds::IndexBounds(const source::Kernel& kernel, const source::Analysis& analysis,
@@ -140,7 +168,12 @@ void IndexBounds::multiply_out(const ExprPtr& quotient, BinaryOperator op,
 std::vector<Inequality> IndexBounds::inequalities(const std::vector<ExprPtr>& guards) const {
   std::vector<Inequality> known;
   const auto take = [&](const ExprPtr& condition) {
+    std::vector<ExprPtr> comparisons;
     for (const ExprPtr& term : source::conjuncts(condition)) {
+      const std::vector<ExprPtr> parts = without_minimum(term);
+      comparisons.insert(comparisons.end(), parts.begin(), parts.end());
+    }
+    for (const ExprPtr& term : comparisons) {
       const auto* comparison = as<Binary>(term);
       if (comparison == nullptr) continue;
       const BinaryOperator op = comparison->op;
@@ -313,18 +346,37 @@ bool IndexBounds::follows_memory(const ExprPtr& expr, int depth) const {
   });
 }
 
-std::optional<std::pair<Polynomial, ExprPtr>> IndexBounds::scaled(const ExprPtr& expr) const {
-  const auto* product = as<Binary>(expr);
-  if (product == nullptr || product->op != BinaryOperator::multiply) return std::nullopt;
-  for (const auto& [factor, rest] :
-       {std::pair(product->right, product->left), std::pair(product->left, product->right)}) {
-    const auto size = polynomial(factor);
-    if (!size || !has_sign(*size, true) || size->constant()) continue;
-    const auto symbols = size->symbols();
-    if (std::ranges::all_of(symbols, [&](const auto& symbol) { return is_size(symbol); }))
-      return std::pair(*size, rest);
+// The product of sizes that the term multiplies something with, and that: (i * H) * W is H * W
+// times i, also where locals stand for parts of it.
+IndexBounds::Scaled IndexBounds::scaled(ExprPtr term) const {
+  constexpr int kMostParts = 16;
+  Polynomial factor(1);
+  for (int part = 0; part < kMostParts; ++part) {
+    if (const auto* cast = as<source::Cast>(term)) {
+      term = cast->operand;
+      continue;
+    }
+    const auto* name = as<VariableReference>(term);
+    const ExprPtr definition = name != nullptr ? analysis_.definition(name->name) : nullptr;
+    const auto* product = as<Binary>(definition ? definition : term);
+    if (product == nullptr || product->op != BinaryOperator::multiply) break;
+    const auto right = size_product(product->right);
+    const auto left = right ? std::nullopt : size_product(product->left);
+    if (!right && !left) break;
+    factor = factor * (right ? *right : *left);
+    term = right ? product->left : product->right;
   }
-  return std::nullopt;
+  return {factor, term};
+}
+
+// A positive polynomial of sizes.
+std::optional<Polynomial> IndexBounds::size_product(const ExprPtr& expr) const {
+  auto size = polynomial(expr);
+  if (!size || !has_sign(*size, true) || size->is_zero()) return std::nullopt;
+  const auto symbols = size->symbols();
+  const bool known =
+      std::ranges::all_of(symbols, [&](const auto& symbol) { return is_size(symbol); });
+  return known ? std::move(size) : std::nullopt;
 }
 
 std::optional<Polynomial> IndexBounds::row_major_upper(const ExprPtr& index,
@@ -336,12 +388,18 @@ std::optional<Polynomial> IndexBounds::row_major_upper(const ExprPtr& index,
     const ExprPtr definition = analysis_.definition(variable->name);
     return definition ? row_major_upper(definition, guards) : std::nullopt;
   }
-  const auto* sum = as<Binary>(index);
-  if (sum == nullptr || sum->op != BinaryOperator::add) return std::nullopt;
-  for (const ExprPtr& outer : {sum->left, sum->right}) {
-    const auto product = scaled(outer);
-    const auto rows = product ? row_major_upper(product->second, guards) : std::nullopt;
-    if (rows) return (*rows + Polynomial(1)) * product->first - Polynomial(1);
+  std::vector<Scaled> terms;
+  for (const ExprPtr& term : summands(index))
+    terms.push_back(scaled(term));
+  if (terms.size() < 2) return std::nullopt;
+  // The outermost dimension's stride is a multiple of all others.
+  for (const Scaled& outer : terms) {
+    if (outer.factor.constant()) continue;
+    const bool is_outermost = std::ranges::all_of(terms, [&](const Scaled& inner) {
+      return source::exact_quotient(outer.factor, inner.factor).has_value();
+    });
+    const auto rows = is_outermost ? row_major_upper(outer.rest, guards) : std::nullopt;
+    if (rows) return (*rows + Polynomial(1)) * outer.factor - Polynomial(1);
   }
   return std::nullopt;
 }
@@ -377,7 +435,12 @@ std::optional<Polynomial> IndexBounds::upper_of_name(const std::string& name,
   for (const ExprPtr& guard : guards) {
     for (const ExprPtr& term : source::conjuncts(guard)) {
       const auto* comparison = as<Binary>(term);
-      const auto* left = comparison != nullptr ? as<VariableReference>(comparison->left) : nullptr;
+      if (comparison == nullptr) continue;
+      // (unsigned)row < (unsigned)rows bounds row, too.
+      const Expr* compared = comparison->left.get();
+      while (const auto* cast = as<source::Cast>(compared))
+        compared = cast->operand.get();
+      const auto* left = as<VariableReference>(compared);
       if (left == nullptr || left->name != name) continue;
       const bool less = comparison->op == BinaryOperator::less;
       if (!less && comparison->op != BinaryOperator::less_equal) continue;
@@ -404,11 +467,17 @@ std::optional<Polynomial> IndexBounds::upper_of_binary(const Binary& expr,
   if (!left || !right) return std::nullopt;
   if (expr.op == BinaryOperator::add) return *left + *right;
   if (expr.op == BinaryOperator::multiply) return *left * *right;
+  // Digits of a number below N * C * W: (N * C * W - 1) / W is N * C - 1.
+  const auto divisor = expr.op == BinaryOperator::divide ? polynomial(expr.right) : std::nullopt;
+  if (divisor && !divisor->is_zero() && has_sign(*divisor, true)) {
+    if (auto parts = source::exact_quotient(*left + Polynomial(1), *divisor))
+      return *parts - Polynomial(1);
+  }
   const bool shift = expr.op == BinaryOperator::shift_right && right->constant().value_or(64) < 32;
   if (expr.op == BinaryOperator::divide || shift) {
-    const std::string divisor =
+    const std::string divisor_text =
         shift ? std::to_string(std::int64_t{1} << *right->constant()) : expression_text(*right);
-    return Polynomial::symbol(fmt::format("(({}) / ({}))", expression_text(*left), divisor));
+    return Polynomial::symbol(fmt::format("(({}) / ({}))", expression_text(*left), divisor_text));
   }
   return std::nullopt;
 }

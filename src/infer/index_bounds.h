@@ -72,9 +72,13 @@ class IndexBounds {
   [[nodiscard]] std::optional<source::Polynomial> upper_of_operation(
       const source::Expr& expr, const std::vector<source::ExprPtr>& guards) const;
   [[nodiscard]] bool follows_memory(const source::ExprPtr& expr, int depth = 0) const;
-  // The size that the expression multiplies something with, and that.
-  [[nodiscard]] std::optional<std::pair<source::Polynomial, source::ExprPtr>> scaled(
-      const source::ExprPtr& expr) const;
+  // A term of an index: a product of sizes, and what it is multiplied with.
+  struct Scaled {
+    source::Polynomial factor;
+    source::ExprPtr rest;
+  };
+  [[nodiscard]] Scaled scaled(source::ExprPtr term) const;
+  [[nodiscard]] std::optional<source::Polynomial> size_product(const source::ExprPtr& expr) const;
   [[nodiscard]] std::optional<source::Polynomial> upper_of_name(
       const std::string& name, const std::vector<source::ExprPtr>& guards) const;
   [[nodiscard]] std::optional<source::Polynomial> upper_of_binary(

@@ -7,6 +7,8 @@
 #include "infer/infer_launch.h"
 #include "infer/size_quotients.h"
 #include "infer/strides.h"
+#include "rewrite/transform/specialisation.h"
+#include "source/printer.h"
 
 #include <fmt/format.h>
 
@@ -43,8 +45,6 @@ std::string_view direction_name(Direction direction) {
   }
   return "";
 }
-
-using SizeQuotient = std::pair<std::string, std::string>;
 
 class Inferrer {
  public:
@@ -424,7 +424,7 @@ class Inferrer {
     shrink_sizes(made_up, result_.manifest);
     shrink_sizes(defaulted, result_.manifest);
     made_up.insert(made_up.end(), defaulted.begin(), defaulted.end());
-    add_small_tests(made_up, small, result_.manifest);
+    add_small_tests(made_up, small, quotients, result_.manifest);
     for (std::string& text : notes_of_own_sizes(made_up, result_.manifest.sizes))
       note(std::move(text));
     result_.own_sizes = std::move(made_up);
@@ -507,17 +507,38 @@ InferredManifest infer_manifest(const Manifest& given, const KernelSignature& si
                                 const std::optional<source::HostLaunch>& host) {
   InferredManifest result = Inferrer(given, signature, unit, host).run();
   if (!unit) return result;
-  const auto try_form = [&](source::Kernel kernel) {
-    if (result.unknown.empty() || kernel.body == unit->kernel.body) return;
+  const auto try_form = [&](source::Kernel kernel, const std::string& said = "") {
+    const bool is_plain = said.empty() || !has_quotients(result.manifest);
+    if ((result.unknown.empty() && is_plain) || kernel.body == unit->kernel.body) return;
     std::optional<source::Unit> other = unit;
     other->kernel = std::move(kernel);
     InferredManifest inferred = Inferrer(given, signature, other, host).run();
-    if (inferred.unknown.size() < result.unknown.size() && !has_quotients(inferred.manifest))
-      result = std::move(inferred);
+    const std::size_t most = result.unknown.size() + (is_plain ? 0 : 1);
+    if (inferred.unknown.size() >= most || has_quotients(inferred.manifest)) return;
+    result = std::move(inferred);
+    if (!said.empty()) result.notes.push_back(said);
   };
   // What a call does may be plain once it is written out, and an index once it is one.
   try_form(unit->opened_kernel());
   try_form(indexed_form(unit->opened_kernel()));
+  // What is divided by groups of channels is plain where there is one.
+  Problem said;
+  said.bench = given.bench;
+  said.bench.insert(said.bench.end(), given.tests.begin(), given.tests.end());
+  if (said.bench.empty()) said.bench.push_back({});
+  for (Symbols& sizes : said.bench) {
+    sizes.insert(given.sizes.begin(), given.sizes.end());
+    for (const auto& [name, one] : given.arguments) {
+      const auto value = one.value ? one.value->at(sizes) : fail(ErrorCode::not_found, "");
+      if (value.ok() && *value == 1.0) sizes.emplace(name, 1);
+    }
+  }
+  if (const auto version = rewrite::specialised(unit->opened_kernel(), said)) {
+    const std::string condition =
+        fmt::format("lengths are those where {}", source::print(version->condition));
+    try_form(version->kernel, condition);
+    try_form(indexed_form(version->kernel), condition);
+  }
   return result;
 }
 

@@ -216,7 +216,7 @@ class WindowReader {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> size_quotients(const source::Kernel& kernel) {
+std::vector<SizeQuotient> size_quotients(const source::Kernel& kernel) {
   const source::Analysis analysis(kernel);
   std::vector<std::pair<std::string, std::string>> result;
   source::walk_expressions(kernel.body, [&](const Expr& expr) {

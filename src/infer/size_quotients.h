@@ -9,10 +9,11 @@
 
 namespace regraph::infer {
 
-// Integer parameters and the ones that divide them, as {"channels", "heads"}: the kernel takes the
-// first as a multiple of the second.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> size_quotients(
-    const source::Kernel& kernel);
+// {"channels", "heads"}: the kernel takes the first as a multiple of the second.
+using SizeQuotient = std::pair<std::string, std::string>;
+
+// Integer parameters and the ones that divide them.
+[[nodiscard]] std::vector<SizeQuotient> size_quotients(const source::Kernel& kernel);
 
 // Integer parameters that are smaller than others as those of a filter are: subtracted from sizes
 // without anything being subtracted from them, or in row * stride - padding + k * dilation what

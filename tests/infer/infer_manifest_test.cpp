@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace regraph::infer::infer_manifest_test {
@@ -222,6 +223,115 @@ __global__ void f(const float* in, float* out, int N, int C, int H, int W, int s
   // What is added first may be the row.
   const Inferred other = infer(head + "  out[i] = in[c + C * (x + W * (y + H * n))];\n}\n");
   EXPECT_EQ(*IntegerExpression::parse(other.length("in"))->evaluate(sizes), 3 * 5 * 7 * 11);
+}
+
+TEST(InferManifest, DigitsOfANumberAreBelowTheExtents) {
+  // A grid-stride loop, digits one after the other, an index in a function of its own.
+  const Inferred inferred = infer(R"cuda(
+__device__ int place(int n, int c, int h, int w, int C, int H, int W) {
+  return ((n * C + c) * H + h) * W + w;
+}
+__global__ void f(const float* in, float* out, int N, int C, int K, int H, int W) {
+  const int total = N * K * H * W;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < total; i += blockDim.x * gridDim.x) {
+    int rest = i;
+    const int w = rest % W;
+    rest /= W;
+    const int h = rest % H;
+    rest /= H;
+    const int k = rest % K;
+    rest /= K;
+    float sum = 0.0f;
+    for (int c = 0; c < C; ++c) sum += in[place(rest, c, h, w, C, H, W)];
+    out[place(rest, k, h, w, K, H, W)] = sum;
+  }
+}
+)cuda");
+  EXPECT_EQ(inferred.length("in"), "C * H * N * W");
+  EXPECT_EQ(inferred.length("out"), "H * K * N * W");
+}
+
+TEST(InferManifest, WhatIsSkippedBoundsTheRest) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void f(const float* in, const float* weight, float* out, int N, int C, int H, int W,
+                  int K, int stride, int padding) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= N * H * W) return;
+  int x = i % W, y = i / W % H, n = i / W / H;
+  int plane = H * W;
+  float sum = 0.0f;
+  for (int c = 0; c < C; ++c) {
+    for (int ky = 0; ky < K; ++ky) {
+      int row = y * stride - padding + ky;
+      if ((unsigned)row >= (unsigned)H) continue;
+      for (int kx = 0; kx < K; ++kx) {
+        int column = x * stride - padding + kx;
+        if (column < 0 || column >= W) continue;
+        sum += in[n * C * plane + c * plane + row * W + column] * weight[(c * K + ky) * K + kx];
+      }
+    }
+  }
+  out[i] = sum;
+}
+)cuda");
+  EXPECT_EQ(inferred.length("in"), "C * H * N * W");
+  EXPECT_EQ(inferred.length("weight"), "C * K * K");
+}
+
+TEST(InferManifest, LimitsOfLoopsMayBeTheLesserOfTwo) {
+  const Inferred inferred = infer(R"cuda(
+__global__ void f(const float* in, float* out, int rows, int columns) {
+  int first = blockIdx.x * 4;
+  for (int r = first; r < min(first + 4, rows); ++r)
+    for (int c = threadIdx.x; c < columns; c += blockDim.x)
+      out[r * columns + c] = in[r * columns + c];
+}
+)cuda");
+  EXPECT_EQ(inferred.length("in"), "columns * rows");
+}
+
+constexpr const char* kGrouped = R"cuda(
+__global__ void f(const float* in, const float* weight, float* out, int N, int C, int K, int L,
+                  int groups) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= N * K * L) return;
+  int l = i % L, k = i / L % K, n = i / L / K;
+  int group = k / (K / groups);
+  float sum = 0.0f;
+  for (int c = 0; c < C / groups; ++c) {
+    int channel = group * (C / groups) + c;
+    sum += in[(n * C + channel) * L + l] * weight[k * (C / groups) + c];
+  }
+  out[i] = sum;
+}
+)cuda";
+
+TEST(InferManifest, LengthsArePlainWhereThereIsOneGroup) {
+  Manifest given;
+  given.sizes["groups"] = 1;
+  const Inferred inferred = infer(kGrouped, given);
+  EXPECT_EQ(inferred.length("weight"), "C * K");
+  EXPECT_EQ(std::ranges::count(inferred.result.notes, "lengths are those where groups == 1"), 1);
+  // With several they are not.
+  given.sizes["groups"] = 4;
+  EXPECT_NE(infer(kGrouped, given).length("weight"), "C * K");
+}
+
+TEST(InferManifest, TestsHaveWholeGroups) {
+  Manifest given;
+  given.sizes["groups"] = 4;
+  given.sizes["N"] = 8;
+  const Inferred inferred = infer(R"cuda(
+__global__ void f(const float* in, float* out, int N, int A, int B, int C, int D, int groups) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N * A * B * (C / groups) * groups * D) out[i] = in[i];
+}
+)cuda",
+                                  given);
+  ASSERT_LE(inferred.result.manifest.sizes.at("C"), 32);
+  ASSERT_FALSE(inferred.result.manifest.tests.empty());
+  for (const Symbols& test : inferred.result.manifest.tests)
+    EXPECT_EQ(test.at("C") % 4, 0) << test.at("C");
 }
 
 TEST(InferManifest, ManySmallSizesHaveTestsOfTheirOwn) {

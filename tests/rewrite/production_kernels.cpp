@@ -291,6 +291,42 @@ args:
 launch: {block: 128, grid: rows}
 tests: [{rows: 3, half: 300}, {rows: 2, half: 64}, {rows: 1, half: 1}]
 )~"},
+      {"channel_moments", R"~(
+#include <cuda_fp16.h>
+__global__ void moments(const half* x, float* mean, float* square, int N, int C, int P) {
+  __shared__ float sums[128], squares[128];
+  const int c = blockIdx.x, t = threadIdx.x, count = N * P;
+  float sum = 0.0f, sum_of_squares = 0.0f;
+  for (int i = t; i < count; i += blockDim.x) {
+    const int n = i / P, p = i % P;
+    const float v = __half2float(x[(n * C + c) * P + p]);
+    sum += v;
+    sum_of_squares += v * v;
+  }
+  sums[t] = sum;
+  squares[t] = sum_of_squares;
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d >>= 1) {
+    if (t < d) {
+      sums[t] += sums[t + d];
+      squares[t] += squares[t + d];
+    }
+    __syncthreads();
+  }
+  if (t == 0) {
+    mean[c] = sums[0] / count;
+    square[c] = squares[0] / count;
+  }
+})~",
+       R"~(
+sizes: {N: 16, C: 64, P: 4096}
+args:
+  x: {dir: in, shape: [N, C, P]}
+  mean: {dir: out, shape: [C]}
+  square: {dir: out, shape: [C]}
+launch: {block: 128, grid: C}
+tests: [{N: 3, C: 4, P: 150}, {N: 2, C: 3, P: 64}, {N: 1, C: 1, P: 1}]
+)~"},
   };
 }
 

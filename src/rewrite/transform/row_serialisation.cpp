@@ -7,6 +7,7 @@
 #include "rewrite/analysis/reduction_loop.h"
 #include "rewrite/analysis/refusal_place.h"
 #include "rewrite/forms/ir.h"
+#include "rewrite/forms/separate_trees.h"
 #include "rewrite/forms/uses.h"
 #include "rewrite/forms/vector_components.h"
 #include "rewrite/transform/exchanges_as_trees.h"
@@ -458,6 +459,12 @@ Result<KernelState> serialise_rows(const KernelAnalysis& kernel) {
   std::optional<KernelForm> trees;
   if (auto written = with_exchanges_as_trees(*form, (*launch)->block))
     form = &trees.emplace(std::move(*written));
+  std::optional<KernelForm> separate;
+  if (Block body = with_separate_trees(form->kernel.body); body != form->kernel.body) {
+    Kernel fissioned = form->kernel;
+    fissioned.body = std::move(body);
+    form = &separate.emplace(std::move(fissioned));
+  }
   if (Status status = require_block_a_row(kernel, *form, **launch); !status) return status.error();
   RowRaiser raiser(*form, (*launch)->block);
   auto body = raiser.raise();

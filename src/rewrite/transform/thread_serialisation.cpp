@@ -7,6 +7,7 @@
 #include "rewrite/forms/exact_values.h"
 #include "rewrite/forms/ir.h"
 #include "rewrite/forms/names.h"
+#include "rewrite/forms/separate_trees.h"
 #include "rewrite/forms/uses.h"
 #include "rewrite/transform/exchanges_as_trees.h"
 #include "rewrite/transform/row_launch.h"
@@ -357,6 +358,12 @@ Result<KernelState> serialise(const KernelAnalysis& kernel, const ElementLoops& 
   std::optional<KernelForm> trees;
   if (auto written = with_exchanges_as_trees(*form, (*launch)->block))
     form = &trees.emplace(std::move(*written));
+  std::optional<KernelForm> separate;
+  if (Block body = with_separate_trees(form->kernel.body); body != form->kernel.body) {
+    Kernel fissioned = form->kernel;
+    fissioned.body = std::move(body);
+    form = &separate.emplace(std::move(fissioned));
+  }
   if (Status status = require_block_a_row(kernel, *form, **launch); !status) return status.error();
   BlockSerialiser serialiser(*form, (*launch)->block, kernel.problem().assume.noalias, loops);
   auto body = serialiser.run();
