@@ -438,8 +438,12 @@ std::optional<Polynomial> IndexBounds::upper_of_name(const std::string& name,
       if (comparison == nullptr) continue;
       // (unsigned)row < (unsigned)rows bounds row, too.
       const Expr* compared = comparison->left.get();
-      while (const auto* cast = as<source::Cast>(compared))
+      while (const auto* cast = as<source::Cast>(compared)) {
+        const bool keeps = cast->operand->type && compared->type &&
+                           size_in_bytes(*compared->type) >= size_in_bytes(*cast->operand->type);
+        if (!keeps) break;
         compared = cast->operand.get();
+      }
       const auto* left = as<VariableReference>(compared);
       if (left == nullptr || left->name != name) continue;
       const bool less = comparison->op == BinaryOperator::less;

@@ -500,6 +500,22 @@ bool has_quotients(const Manifest& manifest) {
   });
 }
 
+// All sizes that are given, as those of a bench.
+Problem with_sizes(const Manifest& given) {
+  Problem said;
+  said.bench = given.bench;
+  said.bench.insert(said.bench.end(), given.tests.begin(), given.tests.end());
+  if (said.bench.empty()) said.bench.push_back({});
+  for (Symbols& sizes : said.bench) {
+    sizes.insert(given.sizes.begin(), given.sizes.end());
+    for (const auto& [name, one] : given.arguments) {
+      const auto value = one.value ? one.value->at(sizes) : fail(ErrorCode::not_found, "");
+      if (value.ok() && *value == 1.0) sizes.emplace(name, 1);
+    }
+  }
+  return said;
+}
+
 }  // namespace
 
 InferredManifest infer_manifest(const Manifest& given, const KernelSignature& signature,
@@ -522,18 +538,7 @@ InferredManifest infer_manifest(const Manifest& given, const KernelSignature& si
   try_form(unit->opened_kernel());
   try_form(indexed_form(unit->opened_kernel()));
   // What is divided by groups of channels is plain where there is one.
-  Problem said;
-  said.bench = given.bench;
-  said.bench.insert(said.bench.end(), given.tests.begin(), given.tests.end());
-  if (said.bench.empty()) said.bench.push_back({});
-  for (Symbols& sizes : said.bench) {
-    sizes.insert(given.sizes.begin(), given.sizes.end());
-    for (const auto& [name, one] : given.arguments) {
-      const auto value = one.value ? one.value->at(sizes) : fail(ErrorCode::not_found, "");
-      if (value.ok() && *value == 1.0) sizes.emplace(name, 1);
-    }
-  }
-  if (const auto version = rewrite::specialised(unit->opened_kernel(), said)) {
+  if (const auto version = rewrite::specialised(unit->opened_kernel(), with_sizes(given))) {
     const std::string condition =
         fmt::format("lengths are those where {}", source::print(version->condition));
     try_form(version->kernel, condition);
