@@ -188,6 +188,10 @@ constexpr const char* kHostHeaders[] = {
     "sys/types.h", "thread",   "time.h",   "unistd.h",      "vector",
 };
 
+// What the .h of that name includes, which NVRTC has of its own, in one piece: the toolkit's file
+// does not follow it.
+constexpr const char* kInlineHeaders[] = {"cuda_fp16.hpp", "cuda_bf16.hpp"};
+
 NamedTexts make() {
   NamedTexts headers = {
       {kPreludeName, std::string(kPreludeHeaders) + kKeywords + kOldNames},
@@ -202,6 +206,8 @@ NamedTexts make() {
   for (auto& [name, text] : standard_headers())
     headers.emplace_back(std::move(name), std::move(text));
   for (const char* name : kHostHeaders)
+    headers.emplace_back(name, kEmpty);
+  for (const char* name : kInlineHeaders)
     headers.emplace_back(name, kEmpty);
   headers.insert(headers.end(), pytorch_headers().begin(), pytorch_headers().end());
   return headers;

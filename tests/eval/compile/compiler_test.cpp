@@ -263,6 +263,17 @@ TEST(Compiler, ASyntaxErrorNamesFileAndLine) {
   EXPECT_FALSE(contains(error.message, "/usr")) << error.message;
 }
 
+TEST(Compiler, InlineHeadersOfHalfPrecisionMayBeNamed) {
+  const auto kernel = compile(request_for(R"cuda(
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.hpp>
+#include <cuda_bf16.hpp>
+__global__ void k(__half* p) { p[threadIdx.x] = __hadd(p[threadIdx.x], p[0]); }
+)cuda"));
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+}
+
 TEST(Compiler, AnUnknownKernelNameIsACompileError) {
   const Error error = error_of(request_for(kAdd, "missing"));
   EXPECT_EQ(error.code, ErrorCode::compile);
