@@ -1,5 +1,6 @@
 // Every product of mma.sync against plain products, element by element: random small integers,
 // whose sums are exact in all types, and random values, whose sums are near.
+#include "ptx/execute/tensor_sums.h"
 #include "ptx/matrix_shapes.h"
 
 #include <array>
@@ -221,6 +222,31 @@ TEST(MatrixProductTest, StoredMatricesCanRace) {
         run_kernel(program, memory, {1, 1, 1}, {32, 1, 1}, Parameters().add(in).add(out), options);
     EXPECT_EQ(run.ok(), waits) << run.fault.message;
     EXPECT_EQ(run.fault.kind, waits ? FaultKind::none : FaultKind::data_race);
+  }
+}
+
+// Columns of infinities beside columns of numbers.
+TEST(MatrixProduct, InfiniteTermsAreSummedAsIeeeHasIt) {
+  const FloatProducts products;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::vector<float> a(static_cast<std::size_t>(products.rows * products.depth), 1.0F);
+  std::vector<float> b(static_cast<std::size_t>(products.depth * products.columns), 2.0F);
+  const auto column = [&](int k, int n) -> float& {
+    return b[static_cast<std::size_t>(k * products.columns + n)];
+  };
+  for (int k = 0; k < products.depth; ++k) {
+    column(k, 1) = kInfinity;
+    column(k, 2) = -kInfinity;
+    column(k, 3) = k % 2 == 0 ? kInfinity : -kInfinity;
+  }
+  std::vector<float> sums(static_cast<std::size_t>(products.rows * products.columns), 0.5F);
+  add_float_products(products, a.data(), b.data(), sums.data());
+  for (int row = 0; row < products.rows; ++row) {
+    const float* found = sums.data() + row * products.columns;
+    EXPECT_EQ(found[0], 0.5F + 2.0F * static_cast<float>(products.depth));
+    EXPECT_EQ(found[1], kInfinity);
+    EXPECT_EQ(found[2], -kInfinity);
+    EXPECT_TRUE(std::isnan(found[3]));
   }
 }
 

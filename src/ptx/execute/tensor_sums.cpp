@@ -14,6 +14,7 @@ namespace {
 constexpr int kLanes = 8;  // columns at a time
 using Floats [[gnu::vector_size(32)]] = float;
 using Integers [[gnu::vector_size(32)]] = std::int32_t;
+using Words [[gnu::vector_size(32)]] = std::uint32_t;
 
 constexpr int kBias = 127;
 constexpr int kLeastExponent = -126;  // of normal floats
@@ -119,8 +120,9 @@ REGRAPH_INLINE void add_terms(const FloatProducts& products, int fraction_bits, 
         __builtin_memcpy(&exponents, tile.b_exponents + k * columns + column, sizeof(Integers));
         raise_to(largest, exponents + a_exponents[k]);
       }
-      // Terms of less than 2^(fraction_bits + 2): as many as there are fit into 32 bits.
-      Integers total = {};
+      // Terms of less than 2^(fraction_bits + 2): as many as there are fit into 32 bits. Those of
+      // infinities do not; their sum is of no use, but must be defined.
+      Words total = {};
       const Integers base = fraction_bits - largest;
       for (int k = 0; k < products.depth; ++k) {
         Floats b;
@@ -130,11 +132,12 @@ REGRAPH_INLINE void add_terms(const FloatProducts& products, int fraction_bits, 
         shift += base + a_exponents[k];
         raise_to(shift, least_shift);
         const Integers power = (shift + kBias) << 23;
-        total +=
+        const Integers term =
             __builtin_convertvector(a[k] * b * reinterpret_cast<const Floats&>(power), Integers);
+        total += reinterpret_cast<const Words&>(term);
       }
       __builtin_memcpy(tile.largest + at, &largest, sizeof(Integers));
-      __builtin_memcpy(tile.totals + at, &total, sizeof(Integers));
+      __builtin_memcpy(tile.totals + at, &total, sizeof(Words));
     }
   }
 }
