@@ -505,7 +505,7 @@ Problem with_sizes(const Manifest& given) {
   Problem said;
   said.bench = given.bench;
   said.bench.insert(said.bench.end(), given.tests.begin(), given.tests.end());
-  if (said.bench.empty()) said.bench.push_back({});
+  if (said.bench.empty()) said.bench.emplace_back();
   for (Symbols& sizes : said.bench) {
     sizes.insert(given.sizes.begin(), given.sizes.end());
     for (const auto& [name, one] : given.arguments) {
