@@ -104,7 +104,7 @@ void add_small_tests(const std::vector<std::string>& names, const std::vector<st
       const auto value = symbols.find(whole);
       const std::int64_t divisor = value_of(parts, symbols);
       if (value == symbols.end() || divisor < 1) continue;
-      value->second = std::max(value->second / divisor, std::int64_t{1}) * divisor;
+      value->second = whole_parts(value->second, divisor);
     }
     return symbols;
   };

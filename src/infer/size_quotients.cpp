@@ -218,7 +218,7 @@ class WindowReader {
 
 std::vector<SizeQuotient> size_quotients(const source::Kernel& kernel) {
   const source::Analysis analysis(kernel);
-  std::vector<std::pair<std::string, std::string>> result;
+  std::vector<SizeQuotient> result;
   source::walk_expressions(kernel.body, [&](const Expr& expr) {
     const auto* quotient = as<source::Binary>(expr);
     if (quotient == nullptr || quotient->op != BinaryOperator::divide) return;

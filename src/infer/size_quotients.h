@@ -3,6 +3,8 @@
 
 #include "source/ir.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,11 @@ namespace regraph::infer {
 
 // {"channels", "heads"}: the kernel takes the first as a multiple of the second.
 using SizeQuotient = std::pair<std::string, std::string>;
+
+// The largest multiple of `parts`, which is positive, up to `value`; `parts` where there is none.
+[[nodiscard]] inline std::int64_t whole_parts(std::int64_t value, std::int64_t parts) {
+  return std::max(value / parts, std::int64_t{1}) * parts;
+}
 
 // Integer parameters and the ones that divide them.
 [[nodiscard]] std::vector<SizeQuotient> size_quotients(const source::Kernel& kernel);

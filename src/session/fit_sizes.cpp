@@ -2,6 +2,7 @@
 
 #include "eval/verify/launch_work.h"
 #include "infer/grid_sizes.h"
+#include "infer/size_quotients.h"
 #include "kernel/check_values.h"
 #include "kernel/derived_tests.h"
 
@@ -200,7 +201,7 @@ class SizeFitter {
       const auto own = problem_.sizes.find(whole);
       if (value == test.end() || divisor == test.end() || own == problem_.sizes.end()) continue;
       if (divisor->second < 1 || own->second <= kStructuralSize) continue;
-      value->second = std::max<std::int64_t>(value->second / divisor->second, 1) * divisor->second;
+      value->second = infer::whole_parts(value->second, divisor->second);
     }
   }
 

@@ -398,6 +398,32 @@ TEST(ImplicitGemm, RefusesWhatIsNoSuchProduct) {
   expect_refusal(**kernel, gemm(), "a block computes several products");
 }
 
+// Whose rows other steps copy sixteen bytes at a time; where they cannot, this one gathers.
+TEST(ImplicitGemm, LeavesMatricesToTheProductSteps) {
+  const auto product = [](const std::string& sizes) {
+    return KernelCase::make(
+        "#include <cuda_fp16.h>\n"
+        "__global__ void f(const __half* a, const __half* b, __half* c, int M, int N, int K) {\n"
+        "  int j = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "  int i = blockIdx.y * blockDim.y + threadIdx.y;\n"
+        "  if (i >= M || j >= N) return;\n  float sum = 0.0f;\n"
+        "  for (int k = 0; k < K; ++k)\n"
+        "    sum += __half2float(a[i * K + k]) * __half2float(b[k * N + j]);\n"
+        "  c[i * N + j] = __float2half(sum);\n}",
+        "sizes: " + sizes +
+            "\nargs: {a: {dir: in, shape: [M, K]}, b: {dir: in, shape: [K, N]},\n"
+            "       c: {dir: out, shape: [M, N]}}\n"
+            "launch: {block: [16, 16], grid: ['cdiv(N, 16)', 'cdiv(M, 16)']}\n"
+            "tests: [{M: 70, N: 50, K: 45}, {M: 64, N: 128, K: 32}, {M: 1, N: 1, K: 1}]\n");
+  };
+  const auto aligned = product("{M: 512, N: 512, K: 512}");
+  ASSERT_TRUE(aligned.ok()) << aligned.error().message;
+  expect_refusal(**aligned, gemm(), "a product of matrices");
+  const auto odd = product("{M: 512, N: 511, K: 513}");
+  ASSERT_TRUE(odd.ok()) << odd.error().message;
+  expect_text(code_of(**odd), "mma.sync");
+}
+
 TEST(ImplicitGemm, RefusesTilesThatAreHalfEmpty) {
   auto kernel = convolution();
   ASSERT_TRUE(kernel.ok()) << kernel.error().message;

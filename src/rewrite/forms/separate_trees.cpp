@@ -7,6 +7,7 @@
 #include "source/walk.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,10 +17,13 @@ namespace regraph::rewrite {
 
 namespace {
 
-// The shared array whose element the assignment changes; empty for others.
+// The shared array to whose element the assignment puts what is computed; empty for others.
 std::string array_of(const Stmt& stmt, const std::set<std::string>& shared) {
   const auto* assignment = as<Assignment>(stmt);
-  if (assignment == nullptr || !is<Subscript>(*assignment->target)) return "";
+  if (assignment == nullptr || !is<Subscript>(*assignment->target) ||
+      !is_computation(assignment->value)) {
+    return "";
+  }
   const auto* base = source::base_variable(*assignment->target);
   return base != nullptr && shared.contains(base->name) ? base->name : "";
 }
@@ -41,6 +45,16 @@ class TreeSeparator final : public Mutator {
       const auto* declaration = as<Declaration>(stmt);
       if (declaration != nullptr && declaration->variable.storage == Storage::shared)
         shared_.insert(declaration->variable.name);
+    });
+    // What a pointer may reach by another name stays.
+    std::erase_if(shared_, [&](const std::string& name) {
+      int accesses = 0;
+      walk_expressions(body, [&](const Expr& expr) {
+        const auto* access = as<Subscript>(expr);
+        const auto* base = access != nullptr ? as<VariableReference>(access->base) : nullptr;
+        if (base != nullptr && base->name == name) ++accesses;
+      });
+      return accesses != mentions_of(name, body);
     });
   }
 
@@ -119,8 +133,10 @@ class TreeSeparator final : public Mutator {
 
 }  // namespace
 
-Block with_separate_trees(const Block& body) {
-  return TreeSeparator(body).run(body);
+std::optional<Kernel> with_separate_trees(const Kernel& kernel) {
+  Kernel result = kernel;
+  result.body = TreeSeparator(kernel.body).run(kernel.body);
+  return result.body == kernel.body ? std::nullopt : std::optional(std::move(result));
 }
 
 }  // namespace regraph::rewrite

@@ -14,10 +14,12 @@
 
 #include "rewrite/forms/ir.h"
 
+#include <optional>
+
 namespace regraph::rewrite {
 
-// The body with rounds taken apart whose updates share nothing but the guard; what is put into the
-// arrays right before the rounds goes with each.
-[[nodiscard]] Block with_separate_trees(const Block& body);
+// The kernel with rounds taken apart whose updates share nothing but the guard; what is put into
+// the arrays right before the rounds goes with each. Nothing where there are no such rounds.
+[[nodiscard]] std::optional<Kernel> with_separate_trees(const Kernel& kernel);
 
 }  // namespace regraph::rewrite

@@ -88,6 +88,7 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
       return refuse("the device has no such tensor cores");
     if (!kernel.problem().assume.reassociate)
       return refuse("the problem does not grant 'assume: {reassociate: true}'");
+    if (Status status = require_gathered(kernel); !status) return status.error();
     auto place = find_in_axes(kernel);
     if (!place) return place.error();
     if (Status status = lay_out(*shape, *place, kernel); !status) return status.error();
@@ -142,6 +143,22 @@ class ImplicitGemmStep final : public PlacedStep<GemmPlace> {
     }
     if (shape.rows == kMost && shape.columns == kMost) return std::nullopt;
     return shape;
+  }
+
+  // Refuses matrices whose rows the other product steps copy sixteen bytes at a time.
+  static Status require_gathered(const KernelAnalysis& kernel) {
+    const auto form = kernel.direct_normal();
+    if (!form) return {};
+    const auto product = find_matrix_product(**form, kernel);
+    if (!product) return {};
+    for (const ProductFactor& factor : product->factors) {
+      if (!factor.divisible) return {};
+      for (const std::string& name : *factor.divisible) {
+        const auto size = largest_at_bench_sizes(Polynomial::symbol(name), kernel.problem());
+        if (!size || *size % product->vector_elements() != 0) return {};
+      }
+    }
+    return refuse("a product of matrices, which wgmma and tensor_core load as they lie");
   }
 
   // The product in the kernel, or where its threads are numbered along one axis in what delinearize

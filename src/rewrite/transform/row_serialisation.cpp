@@ -460,11 +460,8 @@ Result<KernelState> serialise_rows(const KernelAnalysis& kernel) {
   if (auto written = with_exchanges_as_trees(*form, (*launch)->block))
     form = &trees.emplace(std::move(*written));
   std::optional<KernelForm> separate;
-  if (Block body = with_separate_trees(form->kernel.body); body != form->kernel.body) {
-    Kernel fissioned = form->kernel;
-    fissioned.body = std::move(body);
-    form = &separate.emplace(std::move(fissioned));
-  }
+  if (auto fissioned = with_separate_trees(form->kernel))
+    form = &separate.emplace(std::move(*fissioned));
   if (Status status = require_block_a_row(kernel, *form, **launch); !status) return status.error();
   RowRaiser raiser(*form, (*launch)->block);
   auto body = raiser.raise();
